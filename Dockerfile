@@ -1,0 +1,10 @@
+FROM rust:1.95-bookworm AS build
+WORKDIR /threadcast
+COPY . .
+RUN cargo build --release --locked --package threadcast-server --bin threadcast
+
+FROM debian:bookworm-slim
+COPY --from=build /threadcast/target/release/threadcast /usr/local/bin/threadcast
+USER nobody
+EXPOSE 7878
+ENTRYPOINT ["threadcast"]
