@@ -1,0 +1,158 @@
+use serde_json::json;
+
+use super::*;
+use crate::interrupt::Interrupt;
+
+/// The bytes an event has; reading them gives the same event.
+#[track_caller]
+fn check(event: &Event, json: &str) {
+    assert_eq!(event.json.as_str(), json);
+    assert_eq!(Event::read(json).as_ref(), Ok(event));
+}
+
+fn message(id: &str) -> MessageId {
+    MessageId::new(id).unwrap()
+}
+
+fn call(id: &str) -> ToolCallId {
+    ToolCallId::new(id).unwrap()
+}
+
+fn user(text: &str) -> Message {
+    Message::read(&format!(r#"{{"id":"u","role":"user","content":"{text}"}}"#))
+        .unwrap()
+        .unwrap()
+}
+
+#[test]
+fn made_events_read_back_as_they_are() {
+    let (thread, run, parent) = (
+        ThreadId::new("t").unwrap(),
+        RunId::new("r\"").unwrap(),
+        RunId::new("p").unwrap(),
+    );
+    let owner = SubagentRunId::new("s").unwrap();
+    let input = RunStartedInput::new(&thread, &run, vec![user("hi")]);
+    check(
+        &run_started(&thread, &run, Some("1.0"), Some(&parent), Some(&input)),
+        r#"{"type":"RUN_STARTED","threadId":"t","runId":"r\"","protocolVersion":"1.0","parentRunId":"p","input":{"threadId":"t","runId":"r\"","messages":[{"id":"u","role":"user","content":"hi"}]}}"#,
+    );
+    check(
+        &run_started(&thread, &run, None, None, None),
+        r#"{"type":"RUN_STARTED","threadId":"t","runId":"r\""}"#,
+    );
+    check(
+        &run_error("m\n", Some("abort")),
+        r#"{"type":"RUN_ERROR","message":"m\n","code":"abort"}"#,
+    );
+    check(
+        &messages_snapshot(&[]),
+        r#"{"type":"MESSAGES_SNAPSHOT","messages":[]}"#,
+    );
+    check(
+        &state_snapshot(&json!({"a": [null]})),
+        r#"{"type":"STATE_SNAPSHOT","snapshot":{"a":[null]}}"#,
+    );
+    check(
+        &text_message_start(&message("m"), TextRole::User, Some("n"), Some(&owner)),
+        r#"{"type":"TEXT_MESSAGE_START","messageId":"m","role":"user","name":"n","subagentRunId":"s"}"#,
+    );
+    check(
+        &tool_call_start(&call("c"), "n", Some(&message("m")), None),
+        r#"{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"n","parentMessageId":"m"}"#,
+    );
+    check(
+        &tool_call_end(&call("c"), Some(&owner)),
+        r#"{"type":"TOOL_CALL_END","toolCallId":"c","subagentRunId":"s"}"#,
+    );
+    check(
+        &reasoning_start(&message("m"), None),
+        r#"{"type":"REASONING_START","messageId":"m"}"#,
+    );
+    check(
+        &reasoning_message_start(&message("m"), None),
+        r#"{"type":"REASONING_MESSAGE_START","messageId":"m","role":"reasoning"}"#,
+    );
+    check(
+        &step_started(&StepName::new("s").unwrap(), None),
+        r#"{"type":"STEP_STARTED","stepName":"s"}"#,
+    );
+    check(
+        &subagent_started(&owner, "n", Some(&SubagentRunId::new("p").unwrap())),
+        r#"{"type":"SUBAGENT_STARTED","name":"n","parentSubagentRunId":"p","subagentRunId":"s"}"#,
+    );
+    check(
+        &subagent_finished(&owner),
+        r#"{"type":"SUBAGENT_FINISHED","subagentRunId":"s"}"#,
+    );
+    check(
+        &subagent_error(&owner, "m", None),
+        r#"{"type":"SUBAGENT_ERROR","message":"m","subagentRunId":"s"}"#,
+    );
+}
+
+#[test]
+fn a_made_end_of_a_run_has_its_outcome() {
+    let (thread, run) = (ThreadId::new("t").unwrap(), RunId::new("r").unwrap());
+    let interrupt = r#"{"id":"i","reason":"why","new":1}"#;
+    let outcomes = [
+        (Outcome::Cancelled, r#"{"type":"cancelled"}"#.to_owned()),
+        (
+            Outcome::Success {
+                pending_tool_calls: vec![],
+            },
+            r#"{"type":"success"}"#.to_owned(),
+        ),
+        (
+            Outcome::Success {
+                pending_tool_calls: vec![call("c"), call("d")],
+            },
+            r#"{"type":"success","pendingToolCallIds":["c","d"]}"#.to_owned(),
+        ),
+        (
+            Outcome::Interrupt {
+                interrupts: vec![Interrupt::read(interrupt).unwrap()],
+            },
+            format!(r#"{{"type":"interrupt","interrupts":[{interrupt}]}}"#),
+        ),
+    ];
+    for (outcome, json) in outcomes {
+        let expected =
+            format!(r#"{{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{json}}}"#);
+        check(&run_finished(&thread, &run, &outcome), &expected);
+    }
+}
+
+#[test]
+fn the_input_of_a_started_run_is_replaced_and_nothing_else() {
+    let (thread, run) = (ThreadId::new("t").unwrap(), RunId::new("r").unwrap());
+    let input = || RunStartedInput::new(&thread, &run, vec![user("new")]);
+    let hubs = input().json;
+    let with = |input: &str| {
+        format!(r#"{{"type": "RUN_STARTED",{input}"threadId":"t", "runId":"r","x":1.0}}"#)
+    };
+    let agents = with(r#""input": {"threadId":"t","runId":"r","messages":[],"state":{}},"#);
+    let started = Event::read(&agents).unwrap();
+    check(
+        &run_started_with_input(&started, input()),
+        &with(&format!(r#""input": {hubs},"#)),
+    );
+    check(&without_input(&started), &with(""));
+
+    let bare = Event::read(&with("")).unwrap();
+    assert_eq!(without_input(&bare), bare);
+    let expected = with("").replace("1.0}", &format!("1.0,\"input\":{hubs}}}"));
+    check(&run_started_with_input(&bare, input()), &expected);
+}
+
+#[test]
+fn only_a_started_run_has_an_input() {
+    let other = Event::read(r#"{"type":"CUSTOM","name":"n","value":1,"input":{}}"#).unwrap();
+    let input = RunStartedInput::new(
+        &ThreadId::new("t").unwrap(),
+        &RunId::new("r").unwrap(),
+        vec![],
+    );
+    assert_eq!(run_started_with_input(&other, input), other);
+    assert_eq!(without_input(&other), other);
+}
