@@ -1,0 +1,109 @@
+//! Deletion against those who still hold something of the thread.
+
+use super::Factory;
+use super::requests::{entry, take, texts, token};
+use super::subject::{Subject, control, seq, seqs};
+use crate::engine::{Append, Engine, Guard, Head, RefusedReason};
+use crate::entry::Class;
+use crate::position::PositionVerdict;
+
+pub async fn deletion_removes_everything(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    subject
+        .appended(Append {
+            record: Some(b"record".to_vec()),
+            ..subject.plain(texts(3))
+        })
+        .await;
+    subject
+        .save_checkpoint(subject.position().await, b"fold")
+        .await;
+    subject.delete().await;
+    assert_eq!(subject.head().await, Head::default());
+    assert!(subject.read_all().await.is_empty());
+    assert_eq!(subject.load_checkpoint().await, None);
+    assert!(
+        subject
+            .engine
+            .list(None, 10)
+            .await
+            .expect("the engine lists")
+            .is_empty()
+    );
+}
+
+pub async fn owner_of_a_deleted_thread_is_refused(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    subject
+        .appended(Append {
+            lease: take("a"),
+            ..subject.plain(texts(1))
+        })
+        .await;
+    subject.delete().await;
+    let guard = Guard {
+        lease: Some(token("a")),
+        ..Guard::default()
+    };
+    let token = Append {
+        guard: guard.clone(),
+        may_create: false,
+        ..subject.plain(texts(1))
+    };
+    subject.refused(token.clone(), RefusedReason::Gone).await;
+    subject
+        .refused(
+            Append {
+                may_create: true,
+                ..token.clone()
+            },
+            RefusedReason::Fenced,
+        )
+        .await;
+    subject.appended(subject.plain(texts(1))).await;
+    subject.refused(token, RefusedReason::Fenced).await;
+}
+
+pub async fn log_after_a_deletion_is_another(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    let first = subject
+        .appended(subject.plain(vec![entry(Class::CONTROL, 1), entry(Class::NONE, 2)]))
+        .await;
+    let known = subject.position().await;
+    subject.delete().await;
+    let second = subject
+        .appended(subject.plain(vec![entry(Class::CONTROL, 3), entry(Class::NONE, 4)]))
+        .await;
+    assert_eq!((second.first, second.last), (seq(1), seq(2)));
+    assert_ne!(second.epoch, first.epoch);
+    assert_eq!(seqs(&subject.read_all().await), [1, 2]);
+    assert_eq!(
+        subject.head().await.verdict(&known),
+        PositionVerdict::UnknownEpoch
+    );
+    let decision = Append {
+        guard: control(1),
+        known,
+        ..subject.plain(texts(1))
+    };
+    let refused = subject.refused(decision, RefusedReason::Conflict).await;
+    assert!(refused.missed.is_empty());
+}
+
+pub async fn deleting_what_is_not_there_changes_nothing(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    subject.delete().await;
+    assert_eq!(subject.head().await, Head::default());
+    subject.appended(subject.plain(texts(1))).await;
+    subject.delete().await;
+    subject.delete().await;
+    subject
+        .refused(
+            Append {
+                may_create: false,
+                ..subject.plain(texts(1))
+            },
+            RefusedReason::Gone,
+        )
+        .await;
+}

@@ -1,0 +1,194 @@
+//! One thread's log in memory, behind its lock.
+//!
+//! Invariant: `entries` are gapless from `meta.first` to `meta.head`.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use threadcast_agui::ids::ThreadId;
+use tokio::sync::broadcast;
+
+use crate::admit::{Writes, admit};
+use crate::engine::{
+    Append, Checkpoint, Head, Listed, MISSED_MAX, Outcome, ReadLimit, Refused, Watched,
+};
+use crate::entry::Entry;
+use crate::meta::{Incarnation, LogId, LogState, Meta};
+use crate::position::{Position, Seq};
+
+/// Messages a watcher may be behind before it is told of a gap; 64 slots are some 3 KiB a watched
+/// thread.
+const WATCH_MESSAGES: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Thread {
+    meta: Meta,
+    entries: VecDeque<Entry>,
+    checkpoint: Option<Checkpoint>,
+    watchers: Option<broadcast::Sender<Watched>>,
+}
+
+impl Thread {
+    pub(super) fn append(
+        &mut self,
+        append: &Append,
+        incarnation: &Incarnation,
+        new_log: impl FnOnce() -> LogId,
+    ) -> Outcome {
+        let Writes {
+            meta,
+            begins,
+            entries,
+            appended,
+        } = match admit(&self.meta, append, incarnation, new_log) {
+            Ok(writes) => writes,
+            Err(reason) => {
+                let missed = self.meta.missed_after(&append.known);
+                let limit = ReadLimit {
+                    entries: MISSED_MAX,
+                    bytes: usize::MAX,
+                };
+                let missed = missed
+                    .map(|after| self.read(after, limit))
+                    .unwrap_or_default();
+                return Outcome::Refused(Refused {
+                    reason,
+                    head: self.head(),
+                    missed,
+                });
+            }
+        };
+        if begins {
+            self.entries.clear();
+            self.checkpoint = None;
+        }
+        self.meta = meta;
+        self.entries.extend(entries.iter().cloned());
+        debug_assert_eq!(
+            self.meta.head.get() + 1 - self.meta.first.get(),
+            self.entries.len() as u64
+        );
+        if !entries.is_empty() {
+            self.publish(|| Watched::Entries {
+                epoch: appended.epoch.clone(),
+                entries: Arc::from(entries),
+            });
+        }
+        Outcome::Appended(appended)
+    }
+
+    pub(super) fn read(&self, after: Seq, limit: ReadLimit) -> Vec<Entry> {
+        let skipped = (after.get() + 1).saturating_sub(self.meta.first.get());
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let mut bytes = 0;
+        let within = |entry: &&Entry| {
+            let is_open = bytes < limit.bytes;
+            bytes = bytes.saturating_add(entry.record.size_bytes());
+            is_open
+        };
+        self.entries
+            .iter()
+            .skip(skipped)
+            .take(limit.entries)
+            .take_while(within)
+            .cloned()
+            .collect()
+    }
+
+    pub(super) fn head(&self) -> Head {
+        self.meta.to_head()
+    }
+
+    pub(super) fn listed(&self, id: &ThreadId) -> Option<Listed> {
+        let line = || Listed {
+            thread: id.clone(),
+            seq: self.meta.head,
+            record: self.meta.record.clone(),
+        };
+        self.meta.has_log().then(line)
+    }
+
+    pub(super) fn watch(&mut self) -> broadcast::Receiver<Watched> {
+        self.watchers
+            .get_or_insert_with(|| broadcast::Sender::new(WATCH_MESSAGES))
+            .subscribe()
+    }
+
+    pub(super) fn save_checkpoint(&mut self, checkpoint: Checkpoint) {
+        let is_later = self
+            .checkpoint()
+            .is_none_or(|kept| kept.seq < checkpoint.seq);
+        if is_later && self.is_of_log(&checkpoint) {
+            self.checkpoint = Some(checkpoint);
+        }
+    }
+
+    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
+        self.checkpoint
+            .as_ref()
+            .filter(|checkpoint| self.is_of_log(checkpoint))
+    }
+
+    /// # Errors
+    /// The kept checkpoint's seq, when it is none or too early a one.
+    pub(super) fn trim(&mut self, through: Seq) -> Result<(), Option<Seq>> {
+        let kept = self.checkpoint().map(|checkpoint| checkpoint.seq);
+        if kept.is_none_or(|kept| kept < through) {
+            return Err(kept);
+        }
+        while self.meta.first <= through {
+            self.entries.pop_front();
+            self.meta.first = self.meta.first.next();
+        }
+        Ok(())
+    }
+
+    pub(super) fn delete(&mut self) {
+        if self.meta.has_log() {
+            self.meta = Meta::tombstone();
+            self.entries = VecDeque::new();
+            self.checkpoint = None;
+            self.publish(|| Watched::Gone);
+        }
+    }
+
+    /// Whether forgetting the thread loses nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        let is_watched = self
+            .watchers
+            .as_ref()
+            .is_some_and(|watchers| watchers.receiver_count() > 0);
+        self.meta.log == LogState::None && !is_watched
+    }
+
+    /// The log without its watchers; `None` if there never was one.
+    pub(super) fn copy(&self) -> Option<Self> {
+        (self.meta.log != LogState::None).then(|| Self {
+            meta: self.meta.clone(),
+            entries: self.entries.clone(),
+            checkpoint: self.checkpoint.clone(),
+            watchers: None,
+        })
+    }
+
+    pub(super) fn drop_unwatched_queue(&mut self) {
+        self.watchers
+            .take_if(|watchers| watchers.receiver_count() == 0);
+    }
+
+    fn publish(&mut self, message: impl FnOnce() -> Watched) {
+        self.drop_unwatched_queue();
+        // Sending fails when the last watcher has just gone; none can come while the thread is
+        // locked.
+        self.watchers
+            .take_if(|watchers| watchers.send(message()).is_err());
+    }
+
+    fn is_of_log(&self, checkpoint: &Checkpoint) -> bool {
+        let position = Position {
+            epoch: checkpoint.epoch.clone(),
+            seq: checkpoint.seq,
+        };
+        self.meta.has_log() && self.meta.verdict(&position).is_of_log()
+    }
+}
