@@ -1,0 +1,139 @@
+//! Text and reasoning messages: begun, appended to, ended.
+
+use threadcast_agui::content::Content;
+use threadcast_agui::event::{Event, EventBody, TextRole};
+use threadcast_agui::ids::MessageId;
+use threadcast_agui::message::{Message, MessageBody};
+use threadcast_agui::text::Escaped;
+
+use crate::conversation::messages::Messages;
+use crate::conversation::metadata;
+
+pub(super) fn apply(messages: &mut Messages, event: &Event) {
+    match &event.body {
+        EventBody::TextMessageStart {
+            message,
+            role,
+            name,
+        } => {
+            start(messages, event, message, || text_body(*role, name.clone()));
+        }
+        EventBody::ReasoningMessageStart { message } => {
+            let body = || MessageBody::Reasoning {
+                content: Escaped::new(),
+                encrypted_value: None,
+            };
+            start(messages, event, message, body);
+        }
+        EventBody::TextMessageContent { message, delta }
+        | EventBody::ReasoningMessageContent { message, delta } => {
+            if let Some(message) = streamed_mut(messages, message) {
+                push_text(&mut message.body, delta);
+                metadata::merge(&mut message.metadata, event.metadata.as_ref());
+            }
+        }
+        EventBody::TextMessageEnd { message } | EventBody::ReasoningMessageEnd { message } => {
+            if let Some(message) = streamed_mut(messages, message) {
+                metadata::merge(&mut message.metadata, event.metadata.as_ref());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A message with this id that is there already goes on as it is, whatever its role and name.
+fn start(
+    messages: &mut Messages,
+    event: &Event,
+    id: &MessageId,
+    body: impl FnOnce() -> MessageBody,
+) {
+    if messages.get(id).is_none() {
+        let (owner, metadata) = (event.owner.clone(), event.metadata.clone());
+        messages.append(Message {
+            id: id.clone(),
+            owner,
+            metadata,
+            body: body(),
+            extra: Vec::new(),
+        });
+    } else if let Some(message) = streamed_mut(messages, id) {
+        metadata::merge(&mut message.metadata, event.metadata.as_ref());
+    }
+}
+
+fn text_body(role: TextRole, name: Option<Box<str>>) -> MessageBody {
+    let (content, encrypted_value) = (Escaped::new(), None);
+    match role {
+        TextRole::Assistant => MessageBody::Assistant {
+            content: Some(content),
+            tool_calls: None,
+            name,
+            encrypted_value,
+        },
+        TextRole::Developer => MessageBody::Developer {
+            content,
+            name,
+            encrypted_value,
+        },
+        TextRole::System => MessageBody::System {
+            content,
+            name,
+            encrypted_value,
+        },
+        TextRole::User => MessageBody::User {
+            content: Content::Text(content),
+            name,
+            encrypted_value,
+        },
+    }
+}
+
+/// Every role takes text but an activity: that would cost it its structured content.
+fn streamed_mut<'a>(messages: &'a mut Messages, id: &MessageId) -> Option<&'a mut Message> {
+    messages
+        .get_mut(id)
+        .filter(|message| !matches!(message.body, MessageBody::Activity { .. }))
+}
+
+/// Content that is no text (parts, or nothing yet) begins anew.
+fn push_text(body: &mut MessageBody, delta: &Escaped) {
+    match body {
+        MessageBody::Activity { .. } => {}
+        MessageBody::Assistant { content, .. } => content.get_or_insert_default().push(delta),
+        MessageBody::Developer { content, .. }
+        | MessageBody::Reasoning { content, .. }
+        | MessageBody::System { content, .. } => content.push(delta),
+        MessageBody::Tool { content, .. } | MessageBody::User { content, .. } => match content {
+            Content::Text(text) => text.push(delta),
+            Content::Parts(_) => *content = Content::Text(delta.clone()),
+        },
+    }
+}
+
+/// Sets the encrypted value of a message; an activity has none.
+pub(super) fn encrypt(messages: &mut Messages, id: &MessageId, value: &str) {
+    match messages.get_mut(id).map(|message| &mut message.body) {
+        None | Some(MessageBody::Activity { .. }) => {}
+        Some(
+            MessageBody::Assistant {
+                encrypted_value, ..
+            }
+            | MessageBody::Developer {
+                encrypted_value, ..
+            }
+            | MessageBody::Reasoning {
+                encrypted_value, ..
+            }
+            | MessageBody::System {
+                encrypted_value, ..
+            }
+            | MessageBody::Tool {
+                encrypted_value, ..
+            }
+            | MessageBody::User {
+                encrypted_value, ..
+            },
+        ) => *encrypted_value = Some(value.into()),
+    }
+}

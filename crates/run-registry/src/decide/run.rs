@@ -1,0 +1,249 @@
+//! Starting a run: by a whole AG-UI input, from clients that may know nothing of a hub.
+//!
+//! A client may send its whole history or only what is new; new is what the thread does not hold under that role and
+//! id. Its `state` counts only if it is not one that the thread has left behind.
+
+use std::collections::HashSet;
+
+use threadcast_agui::ids::{InterruptId, RunId};
+use threadcast_agui::json::RawJson;
+use threadcast_agui::message::Message;
+use threadcast_agui::patch::Patch;
+use threadcast_thread_log::entry::Class;
+use threadcast_thread_log::lease::LeaseChange;
+use threadcast_thread_log::run_status::RunStatus;
+
+use super::resume::{self, Answers, Standing};
+use super::{Answer, Asking, Decision, Draft, Proposal, Refusal, RunCommand, Verdicts};
+use crate::agent_name::AgentName;
+use crate::fact::{Fact, RunAccepted, StatePatched, Submission, SubmittedContent};
+use crate::fingerprint::Fingerprint;
+use crate::fold::Fold;
+use crate::patch::{StateLimits, apply_patch};
+use crate::thread_record::StoredRecord;
+
+pub(super) fn decide(
+    fold: &Fold,
+    command: &RunCommand,
+    verdicts: &Verdicts,
+    asking: &Asking<'_>,
+) -> Result<Decision, Refusal> {
+    let RunCommand { agent, input } = command;
+    let fingerprint = Fingerprint::of_run(agent, &input.json);
+    if let Some(known) = fold.registry().run(&input.run) {
+        return if known.fingerprint == fingerprint {
+            Ok(Decision::Settled(Answer::known(known)))
+        } else {
+            Err(Refusal::RunConflict {
+                run: input.run.clone(),
+            })
+        };
+    }
+    let messages = new_messages(fold, &input.messages);
+    let answers = match standing(fold, command, !messages.is_empty())? {
+        Plain::Settled(answer) => return Ok(Decision::Settled(answer)),
+        Plain::Resume(of) => {
+            let unchecked = resume::check(fold, of, &input.resume, verdicts, asking)?;
+            Some(Answers {
+                of,
+                entries: &input.resume,
+                unchecked,
+            })
+        }
+        Plain::Ordinary => None,
+    };
+    Start {
+        run: &input.run,
+        agent,
+        fingerprint,
+        content: SubmittedContent::Input(input.json.clone()),
+        messages: &messages,
+        state: input.state.as_ref(),
+        answers,
+    }
+    .decide(fold, asking)
+}
+
+/// What an input's resume entries amount to.
+enum Plain<'a> {
+    /// Nothing: there are none, or they repeat what was answered before beside something new.
+    Ordinary,
+    /// Answers to this run.
+    Resume(&'a RunId),
+    Settled(Answer),
+}
+
+fn standing<'a>(
+    fold: &'a Fold,
+    command: &RunCommand,
+    brings_new: bool,
+) -> Result<Plain<'a>, Refusal> {
+    let interrupts = fold.registry().interrupts();
+    let entries = &command.input.resume;
+    if entries.is_empty() {
+        return ordinary(fold);
+    }
+    // Plain clients cannot say which run they answer: entries that all fit the latest interrupted run are for it.
+    let raised = interrupts.latest();
+    let is_of_latest = |id: &InterruptId| raised.iter().any(|raised| raised.interrupt.id == *id);
+    if let Some(entry) = entries.iter().find(|entry| !is_of_latest(&entry.interrupt)) {
+        return Err(Refusal::InterruptUnknown {
+            interrupt: entry.interrupt.clone(),
+        });
+    }
+    let Some(of) = interrupts.latest_run() else {
+        return ordinary(fold);
+    };
+    match resume::standing(fold, of, entries)? {
+        Standing::Taken(_) if brings_new => ordinary(fold),
+        Standing::Taken(taker) => Ok(Plain::Settled(Answer::known(taker))),
+        Standing::Apply => {
+            let expected = resume::agent_of(fold, of)?;
+            if *expected != command.agent {
+                let (expected, found) = (expected.clone(), command.agent.clone());
+                return Err(Refusal::ForeignAgent {
+                    of: of.clone(),
+                    expected,
+                    found,
+                });
+            }
+            Ok(Plain::Resume(of))
+        }
+    }
+}
+
+fn ordinary(fold: &Fold) -> Result<Plain<'_>, Refusal> {
+    let interrupts = fold.registry().interrupts();
+    let open: Vec<_> = interrupts
+        .open()
+        .map(|raised| raised.interrupt.clone())
+        .collect();
+    match interrupts.latest_run() {
+        Some(of) if !open.is_empty() => Err(Refusal::InterruptsOpen {
+            of: of.clone(),
+            interrupts: open,
+        }),
+        _ => Ok(Plain::Ordinary),
+    }
+}
+
+/// The messages that the thread does not hold; of two with one role and id the first.
+fn new_messages(fold: &Fold, messages: &[Message]) -> Vec<Message> {
+    let held = fold
+        .conversation()
+        .messages()
+        .map(|message| (message.role(), &message.id));
+    let mut known: HashSet<_> = held.collect();
+    messages
+        .iter()
+        .filter(|message| known.insert((message.role(), &message.id)))
+        .cloned()
+        .collect()
+}
+
+/// A run that nothing speaks against but the thread's own business.
+pub(super) struct Start<'a> {
+    pub(super) run: &'a RunId,
+    pub(super) agent: &'a AgentName,
+    pub(super) fingerprint: Fingerprint,
+    pub(super) content: SubmittedContent,
+    /// What the thread does not hold.
+    pub(super) messages: &'a [Message],
+    /// As submitted.
+    pub(super) state: Option<&'a RawJson>,
+    pub(super) answers: Option<Answers<'a>>,
+}
+
+impl Start<'_> {
+    pub(super) fn decide(self, fold: &Fold, asking: &Asking<'_>) -> Result<Decision, Refusal> {
+        if let Some(active) = fold.registry().active() {
+            return Err(Refusal::ThreadBusy {
+                run: active.id.clone(),
+            });
+        }
+        let state = self
+            .state
+            .map_or(Ok(None), |state| other_state(fold, state))?;
+        let mut draft = Draft::new(fold, asking);
+        if let Some(answers) = &self.answers {
+            answers.push_resolved(&mut draft, self.run);
+        }
+        let messages: Vec<String> = self
+            .messages
+            .iter()
+            .map(|message| message.to_json().to_string())
+            .collect();
+        let public = RunAccepted {
+            by: asking.by.clone(),
+            run_id: self.run.clone(),
+            agent: self.agent.clone(),
+            messages: RawJson::from_trusted(format!("[{}]", messages.join(","))),
+            resume: self.answers.as_ref().map(Answers::to_accepted),
+        };
+        let submission = Submission {
+            attempt: asking.attempt.clone(),
+            fingerprint: self.fingerprint,
+            content: self.content,
+        };
+        draft.push(
+            Class::CONTROL,
+            self.run,
+            &Fact::RunAccepted { public, submission },
+        );
+        if let Some(state) = state {
+            draft.guard.state = Some(fold.versions().state);
+            let fact = StatePatched {
+                by: asking.by.clone(),
+                patch: state,
+            };
+            draft.push(Class::STATE, self.run, &Fact::StatePatched(fact));
+        }
+        let record = StoredRecord::of(fold).with_accepted(self.run);
+        let lease = LeaseChange::Take {
+            token: asking.lease.clone(),
+            node: asking.node.clone(),
+        };
+        Ok(Decision::Append(Box::new(Proposal {
+            append: draft.into_append(lease, true, record),
+            answer: Answer {
+                run: self.run.clone(),
+                status: RunStatus::Accepted,
+                duplicate: false,
+            },
+            starts: Some(self.run.clone()),
+        })))
+    }
+}
+
+/// The patch that makes the submitted state the thread's, if it says something: neither nothing, nor what the thread
+/// holds or has left behind.
+fn other_state(fold: &Fold, state: &RawJson) -> Result<Option<RawJson>, Refusal> {
+    let limits = StateLimits::default();
+    let found = state.as_str().len();
+    if found > limits.bytes_max {
+        return Err(Refusal::TooLarge {
+            what: "state",
+            limit: limits.bytes_max,
+            found,
+        });
+    }
+    let invalid = |reason: String| Refusal::InputInvalid {
+        at: "state",
+        reason: reason.into(),
+    };
+    let value = state
+        .to_value()
+        .map_err(|error| invalid(error.to_string()))?;
+    let held = fold.conversation().state();
+    let fingerprint = Fingerprint::of_value(&value);
+    let is_empty = value.as_object().is_some_and(serde_json::Map::is_empty);
+    let is_known = fingerprint == Fingerprint::of_value(held)
+        || fold.registry().has_ended_with_state(fingerprint);
+    if is_empty || is_known {
+        return Ok(None);
+    }
+    let patch = RawJson::from_trusted(format!(r#"[{{"op":"replace","path":"","value":{state}}}]"#));
+    let read = Patch::read(patch.as_str()).map_err(|error| invalid(error.to_string()))?;
+    apply_patch(held, &read, &limits).map_err(|error| invalid(error.to_string()))?;
+    Ok(Some(patch))
+}

@@ -1,0 +1,271 @@
+//! The owner's side of a run: an agent's stream in, appends out.
+//!
+//! Without I/O: it is fed what the agent sends, and asked for the next append whenever none is under way. It reads and
+//! judges each event, expands chunks, puts the hub's own input into RUN_STARTED, and ends the run when the agent does
+//! not. It keeps no state of the thread: what depends on that (whether a state change applies) is worked out against the
+//! fold when the append is made.
+//!
+//! ```text
+//! feed, end ──▶ queue of groups ──next_append──▶ engine ──appended──▶ gone from the queue
+//!                     ▲                             │
+//!                     └────────── refused ──────────┘
+//! ```
+//!
+//! Invariant: groups are numbered without a gap and leave the queue in order when the log has them, so that an append
+//! whose outcome was unknown is never written twice; the group that ends the run is its last.
+
+use std::collections::VecDeque;
+
+use threadcast_agui::event::RunStartedInput;
+use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::message::Message;
+use threadcast_thread_log::engine::Append;
+use threadcast_thread_log::entry::Millis;
+use threadcast_thread_log::lease::LeaseToken;
+use threadcast_thread_log::position::Seq;
+
+use crate::ending::Ending;
+use crate::fact::{AcceptedResume, RunAccepted};
+use crate::fold::Fold;
+
+mod batch;
+mod group;
+mod late;
+mod outcome;
+mod stream;
+
+use group::Group;
+use late::Late;
+use stream::Stream;
+
+/// Most events of one append.
+pub const BATCH_EVENTS_MAX: usize = 256;
+
+/// Most bytes of one append, but for a single event that is larger.
+pub const BATCH_BYTES_MAX: usize = 256 << 10;
+
+/// Largest event in bytes: the reference client's own limit.
+pub const EVENT_BYTES_MAX: usize = 10 << 20;
+
+/// What an owner begins with.
+#[derive(Clone, Debug)]
+pub struct OwnerStart {
+    pub thread: ThreadId,
+    /// The public part of the run's `run.accepted`.
+    pub accepted: RunAccepted,
+    /// The lease under which the run was accepted.
+    pub lease: LeaseToken,
+    pub policy: AgentPolicy,
+}
+
+/// What an agent's configuration says about its events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AgentPolicy {
+    /// Whether RAW events and `rawEvent` members enter the log: they are bulky and may hold prompts.
+    pub keep_raw: bool,
+}
+
+/// What became of a piece of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fed {
+    /// The run goes on.
+    Queued,
+    /// The run's end is queued; what follows is late.
+    Ended,
+}
+
+/// What to do after a refused append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Ask for the next append again.
+    Again,
+    /// The log had it before: go on as if it had been appended.
+    Done,
+    /// The log lost events of this run: stop reading; the next append ends the run.
+    Diverged,
+    /// Another owner has the run, or the thread is gone: stop, write nothing.
+    Fenced,
+}
+
+/// The owner of one run.
+#[derive(Debug)]
+pub struct Owner {
+    thread: ThreadId,
+    run: RunId,
+    lease: LeaseToken,
+    took: Option<AcceptedResume>,
+    stream: Stream,
+    phase: Phase,
+    queue: VecDeque<Group>,
+    /// Bytes and events of the queue.
+    queued_bytes: usize,
+    queued_events: usize,
+    /// The number of the latest group.
+    newest: u64,
+    /// The number of the latest group that the log is known to have.
+    acknowledged: u64,
+    in_flight: Option<InFlight>,
+    late: Late,
+    is_dispatched: bool,
+    /// The latest time it was told.
+    now: Millis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// The end is queued.
+    Ending,
+    /// The end is in the log.
+    Ended {
+        terminal: Seq,
+    },
+    Fenced,
+}
+
+/// The append that was asked for last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum InFlight {
+    /// Groups up to this number.
+    Batch {
+        to: u64,
+        ends: bool,
+    },
+    LateError,
+    Trailing {
+        facts: usize,
+    },
+}
+
+impl Owner {
+    pub fn new(start: OwnerStart) -> Self {
+        let OwnerStart {
+            thread,
+            accepted,
+            lease,
+            policy,
+        } = start;
+        let run = accepted.run_id;
+        let input = RunStartedInput::new(&thread, &run, read_messages(accepted.messages.as_str()));
+        Self {
+            stream: Stream::new(thread.clone(), run.clone(), input, policy),
+            thread,
+            run,
+            lease,
+            took: accepted.resume,
+            phase: Phase::Open,
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            queued_events: 0,
+            newest: 0,
+            acknowledged: 0,
+            in_flight: None,
+            late: Late::default(),
+            is_dispatched: false,
+            now: Millis(0),
+        }
+    }
+
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The append that says the agent may be reached from now on; to be durable before the first byte is sent.
+    ///
+    /// If its outcome is unknown, [`next_append`](Self::next_append) gives it again.
+    pub fn dispatched(&mut self, fold: &Fold, now: Millis) -> Append {
+        let fact = Group::dispatched(&self.run, now);
+        self.is_dispatched = true;
+        self.push(fact);
+        self.next_append(fold, now).expect("a group is queued")
+    }
+
+    /// Takes one event's JSON from the agent's stream.
+    pub fn feed(&mut self, data: &str, now: Millis) -> Fed {
+        if self.phase != Phase::Open {
+            self.late.take(data, &self.run, now);
+            return Fed::Ended;
+        }
+        if data.len() > EVENT_BYTES_MAX {
+            let what = format!(
+                "an event of {} bytes, at most {EVENT_BYTES_MAX} are allowed",
+                data.len()
+            );
+            self.end(&Ending::TooLarge { what: what.into() }, now);
+            return Fed::Ended;
+        }
+        let taken = self.stream.take(data, now);
+        let ends = taken.group.ends();
+        self.push(taken.group);
+        match taken.ending {
+            Some(ending) => self.end(&ending, now),
+            None if ends => self.phase = Phase::Ending,
+            None => return Fed::Queued,
+        }
+        Fed::Ended
+    }
+
+    /// Ends the run for a reason that did not come through the stream; nothing happens if it has ended.
+    pub fn end(&mut self, ending: &Ending, now: Millis) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        let mut group = self.stream.end(ending, now);
+        let is_untouched = match ending {
+            Ending::Unreached { .. } => true,
+            Ending::Abort => !self.is_dispatched,
+            _ => false,
+        };
+        if let Some(took) = self.took.as_ref().filter(|_| is_untouched) {
+            group.reopens = Some(took.clone());
+        }
+        self.push(group);
+        self.phase = Phase::Ending;
+    }
+
+    fn push(&mut self, group: Group) {
+        debug_assert!(
+            !self.queue.back().is_some_and(Group::ends),
+            "the end of a run is its last group"
+        );
+        if group.entries.is_empty() {
+            return;
+        }
+        self.newest += 1;
+        self.queued_bytes += group.bytes();
+        self.queued_events += group.entries.len();
+        self.queue.push_back(group);
+    }
+
+    /// Bytes of events that wait; reading should stop while they are many.
+    pub fn queued_bytes(&self) -> usize {
+        self.queued_bytes
+    }
+
+    /// Whether a whole batch waits: the agent is not to be read until the log took one.
+    pub fn is_full(&self) -> bool {
+        self.queued_events >= BATCH_EVENTS_MAX || self.queued_bytes >= BATCH_BYTES_MAX
+    }
+
+    /// Whether something waits for an append.
+    pub fn has_work(&self) -> bool {
+        match self.phase {
+            Phase::Open | Phase::Ending => !self.queue.is_empty(),
+            Phase::Ended { .. } => self.late.has_work(),
+            Phase::Fenced => false,
+        }
+    }
+
+    /// Whether the end of the run is in the log.
+    pub fn has_ended(&self) -> bool {
+        matches!(self.phase, Phase::Ended { .. })
+    }
+}
+
+/// The messages of a fact; what cannot be read was never accepted.
+fn read_messages(list: &str) -> Vec<Message> {
+    let raw: Vec<&serde_json::value::RawValue> = serde_json::from_str(list).unwrap_or_default();
+    raw.into_iter()
+        .filter_map(|json| Message::read(json.get()).ok().flatten())
+        .collect()
+}

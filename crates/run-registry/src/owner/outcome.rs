@@ -1,0 +1,126 @@
+//! What an append came to, and what the owner does then.
+
+use threadcast_thread_log::engine::{Appended, Refused, RefusedReason};
+
+use super::{InFlight, Owner, Phase, Retry};
+use crate::ending::Ending;
+use crate::fold::Fold;
+
+impl Owner {
+    /// Takes note that the last append asked for was made.
+    pub fn appended(&mut self, appended: &Appended) {
+        match self.in_flight.take() {
+            Some(InFlight::Batch { to, ends }) => {
+                self.acknowledge(to);
+                if ends {
+                    self.phase = Phase::Ended {
+                        terminal: appended.last,
+                    };
+                }
+            }
+            Some(InFlight::LateError) => self.late.error_is_settled(),
+            Some(InFlight::Trailing { facts }) => self.late.facts_are_written(facts),
+            None => {}
+        }
+    }
+
+    fn acknowledge(&mut self, to: u64) {
+        while self.acknowledged < to
+            && let Some(group) = self.queue.pop_front()
+        {
+            self.acknowledged += 1;
+            self.queued_bytes -= group.bytes();
+            self.queued_events -= group.entries.len();
+        }
+        debug_assert_eq!(
+            self.newest - self.acknowledged,
+            self.queue.len() as u64,
+            "groups are numbered without a gap"
+        );
+    }
+
+    fn clear_queue(&mut self) {
+        self.queue.clear();
+        (self.queued_bytes, self.queued_events) = (0, 0);
+        self.acknowledged = self.newest;
+    }
+
+    /// Takes note that the last append asked for was refused; `fold` has what the refusal said was missed.
+    pub fn refused(&mut self, refused: &Refused, fold: &Fold) -> Retry {
+        let Some(in_flight) = self.in_flight.take() else {
+            return self.refused_beat(refused.reason);
+        };
+        match (refused.reason, in_flight) {
+            (RefusedReason::Conflict, InFlight::LateError) => {
+                self.late.give_up_error(fold.registry().run(&self.run));
+                Retry::Again
+            }
+            (RefusedReason::Conflict, _) => Retry::Again,
+            (RefusedReason::Position, InFlight::Batch { to, .. }) => {
+                self.place(refused.head.source, to, fold)
+            }
+            (RefusedReason::Fenced, InFlight::Batch { ends: true, .. }) => self.look_for_end(fold),
+            (
+                RefusedReason::Fenced
+                | RefusedReason::Gone
+                | RefusedReason::Held
+                | RefusedReason::Position,
+                _,
+            ) => self.fence(),
+        }
+    }
+
+    /// An append that was not asked for here carried no entries: it only showed that the owner lives.
+    fn refused_beat(&mut self, reason: RefusedReason) -> Retry {
+        match reason {
+            RefusedReason::Fenced | RefusedReason::Gone if !self.has_ended() => self.fence(),
+            _ => Retry::Again,
+        }
+    }
+
+    /// The log has groups up to `source`, not up to where the append began.
+    fn place(&mut self, source: u64, to: u64, fold: &Fold) -> Retry {
+        if source < self.acknowledged {
+            self.diverge(source, fold);
+            return Retry::Diverged;
+        }
+        self.acknowledge(source);
+        if source >= to {
+            Retry::Done
+        } else {
+            Retry::Again
+        }
+    }
+
+    /// Drops what the log cannot take any more and ends the run.
+    fn diverge(&mut self, source: u64, fold: &Fold) {
+        self.clear_queue();
+        (self.newest, self.acknowledged) = (source, source);
+        self.stream.start_over(fold.registry().status(&self.run));
+        self.phase = Phase::Open;
+        self.end(&Ending::LogDiverged, self.now);
+    }
+
+    /// The lease is gone: freed by our own end, whose outcome was unknown, or taken by another.
+    fn look_for_end(&mut self, fold: &Fold) -> Retry {
+        let record = fold.registry().run(&self.run);
+        let ended = record.and_then(|record| Some((record, record.ended?)));
+        let last = self.queue.back();
+        match (ended, last) {
+            (Some((record, ended)), Some(group)) if group.is_end_of(record) => {
+                self.acknowledge(self.newest);
+                self.phase = Phase::Ended {
+                    terminal: ended.seq,
+                };
+                Retry::Done
+            }
+            _ => self.fence(),
+        }
+    }
+
+    fn fence(&mut self) -> Retry {
+        self.clear_queue();
+        self.phase = Phase::Fenced;
+        Retry::Fenced
+    }
+}

@@ -1,0 +1,110 @@
+//! JSON Patch as the reference client applies it, atomic and bounded.
+//!
+//! One function for shared state and for activities. `json_patch` adds and replaces; removing (which must keep the
+//! members' order), testing (numbers by value) and every bound are ours. Its rollback is not used: the patch works on
+//! a copy that takes the document's place at the end.
+//!
+//! Invariant: a document that came out of here is at most `depth_max` deep, and grew to at most `bytes_max`.
+
+mod measure;
+mod working_copy;
+
+use serde_json::Value;
+use threadcast_agui::patch::{Patch, PatchOp};
+use threadcast_agui::pointer::Pointer;
+
+use crate::patch::working_copy::WorkingCopy;
+
+/// How far patches may take a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateLimits {
+    /// Size as JSON text after an operation that adds; operations that make a larger document smaller are allowed.
+    pub bytes_max: usize,
+    /// Operations of one patch.
+    pub operations_max: usize,
+    /// Nested arrays and objects.
+    pub depth_max: usize,
+}
+
+impl Default for StateLimits {
+    fn default() -> Self {
+        Self {
+            bytes_max: 1 << 20,
+            operations_max: 500,
+            depth_max: 64,
+        }
+    }
+}
+
+/// Why a patch does not apply; the document is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("operation {operation} at `{path}`: {problem}")]
+pub struct PatchFailure {
+    /// Counted from 0.
+    pub operation: usize,
+    pub path: Box<str>,
+    pub problem: PatchProblem,
+}
+
+/// What is wrong with one operation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PatchProblem {
+    #[error("{max} bytes have been copied, no more are allowed in one patch")]
+    CopiesTooMuch { max: usize },
+    #[error("a path through an object's prototype is refused")]
+    Forbidden,
+    #[error("`{from}` cannot move into itself")]
+    IntoItself { from: Box<str> },
+    #[error("the value found differs from the one expected")]
+    TestFailed,
+    #[error("the document would be {found} levels deep, at most {max} are allowed")]
+    TooDeep { found: usize, max: usize },
+    #[error("the document would be {found} bytes long, at most {max} are allowed")]
+    TooLarge { found: usize, max: usize },
+    #[error("the patch has {found} operations, at most {max} are allowed")]
+    TooManyOperations { found: usize, max: usize },
+    #[error("`{pointer}` leads nowhere")]
+    Unresolved { pointer: Box<str> },
+}
+
+/// The document after all operations of `patch`.
+///
+/// # Errors
+/// There are too many operations, or one of them does not apply: its path or source leads nowhere or through a
+/// prototype, its test fails, or the document would grow too large or too deep. Then none is applied.
+pub fn apply_patch(
+    doc: &Value,
+    patch: &Patch,
+    limits: &StateLimits,
+) -> Result<Value, PatchFailure> {
+    let (found, max) = (patch.0.len(), limits.operations_max);
+    if let Some(op) = patch.0.get(max) {
+        let problem = PatchProblem::TooManyOperations { found, max };
+        return Err(PatchFailure {
+            operation: max,
+            path: path(op).as_str().into(),
+            problem,
+        });
+    }
+    let mut copy = WorkingCopy::of(doc, limits);
+    for (operation, op) in patch.0.iter().enumerate() {
+        let failed = |problem| PatchFailure {
+            operation,
+            path: path(op).as_str().into(),
+            problem,
+        };
+        copy.apply(op).map_err(failed)?;
+    }
+    Ok(copy.into_doc())
+}
+
+fn path(op: &PatchOp) -> &Pointer {
+    match op {
+        PatchOp::Add { path, .. }
+        | PatchOp::Copy { path, .. }
+        | PatchOp::Move { path, .. }
+        | PatchOp::Remove { path }
+        | PatchOp::Replace { path, .. }
+        | PatchOp::Test { path, .. } => path,
+    }
+}

@@ -1,0 +1,284 @@
+//! A copy of a document on its way through a patch.
+//!
+//! Invariant: `bytes` is the length of `doc` as JSON text before and after each operation that succeeds; after one
+//! that fails the copy is thrown away.
+
+use std::borrow::Cow;
+
+use json_patch::jsonptr::PointerBuf;
+use json_patch::{AddOperation, PatchOperation, ReplaceOperation, patch_unsafe};
+use serde_json::Value;
+use threadcast_agui::patch::PatchOp;
+use threadcast_agui::pointer::Pointer;
+
+use crate::patch::measure::{depth, json_bytes, name_bytes, separator_bytes};
+use crate::patch::{PatchProblem, StateLimits};
+
+pub(super) struct WorkingCopy<'a> {
+    doc: Value,
+    /// Length of `doc` as JSON text.
+    bytes: usize,
+    /// A few bytes of patch can copy a large value many times; this bounds the work, not only its outcome.
+    copied_bytes: usize,
+    limits: &'a StateLimits,
+}
+
+impl<'a> WorkingCopy<'a> {
+    pub(super) fn of(doc: &Value, limits: &'a StateLimits) -> Self {
+        Self {
+            doc: doc.clone(),
+            bytes: json_bytes(doc),
+            copied_bytes: 0,
+            limits,
+        }
+    }
+
+    pub(super) fn into_doc(self) -> Value {
+        self.doc
+    }
+
+    pub(super) fn apply(&mut self, op: &PatchOp) -> Result<(), PatchProblem> {
+        match op {
+            PatchOp::Add { path, value } => self.add(path, value.clone(), json_bytes(value)),
+            PatchOp::Copy { from, path } => self.copy(from, path),
+            PatchOp::Move { from, path } => self.relocate(from, path),
+            PatchOp::Remove { path } => self.remove(path),
+            PatchOp::Replace { path, value } => self.replace(path, value),
+            PatchOp::Test { path, value } => {
+                if is_equal(self.resolve(path)?, value) {
+                    Ok(())
+                } else {
+                    Err(PatchProblem::TestFailed)
+                }
+            }
+        }
+    }
+
+    fn resolve(&self, pointer: &Pointer) -> Result<&Value, PatchProblem> {
+        permit(pointer)?;
+        self.doc
+            .pointer(pointer.as_str())
+            .ok_or_else(|| unresolved(pointer))
+    }
+
+    fn add(
+        &mut self,
+        path: &Pointer,
+        value: Value,
+        value_bytes: usize,
+    ) -> Result<(), PatchProblem> {
+        let place = self.place(path)?;
+        self.check_depth(path, &value)?;
+        let bytes = self.bytes + value_bytes + place.frame_bytes - place.gone_bytes;
+        self.attach(path, value, bytes)
+    }
+
+    fn copy(&mut self, from: &Pointer, path: &Pointer) -> Result<(), PatchProblem> {
+        let value = self.resolve(from)?;
+        let value_bytes = json_bytes(value);
+        let max = self.limits.bytes_max;
+        if self.copied_bytes + value_bytes > max {
+            return Err(PatchProblem::CopiesTooMuch { max });
+        }
+        let value = value.clone();
+        self.copied_bytes += value_bytes;
+        self.add(path, value, value_bytes)
+    }
+
+    fn relocate(&mut self, from: &Pointer, path: &Pointer) -> Result<(), PatchProblem> {
+        permit(path)?;
+        self.resolve(from)?;
+        if from == path {
+            return Ok(());
+        }
+        if path
+            .as_str()
+            .strip_prefix(from.as_str())
+            .is_some_and(|inside| inside.starts_with('/'))
+        {
+            return Err(PatchProblem::IntoItself {
+                from: from.as_str().into(),
+            });
+        }
+        let (value, frame_bytes) = self.detach(from)?;
+        let place = self.place(path)?;
+        if path.tokens().count() > from.tokens().count() {
+            self.check_depth(path, &value)?;
+        }
+        // Its own bytes are counted still.
+        let bytes = self.bytes - frame_bytes + place.frame_bytes - place.gone_bytes;
+        self.attach(path, value, bytes)
+    }
+
+    fn remove(&mut self, path: &Pointer) -> Result<(), PatchProblem> {
+        permit(path)?;
+        let (removed, frame_bytes) = self.detach(path)?;
+        self.bytes -= frame_bytes + json_bytes(&removed);
+        Ok(())
+    }
+
+    fn replace(&mut self, path: &Pointer, value: &Value) -> Result<(), PatchProblem> {
+        let bytes = self.bytes + json_bytes(value) - json_bytes(self.resolve(path)?);
+        self.check_depth(path, value)?;
+        self.check_size(bytes)?;
+        let operation = ReplaceOperation {
+            path: pointer_buf(path)?,
+            value: value.clone(),
+        };
+        patch_unsafe(&mut self.doc, &[PatchOperation::Replace(operation)])
+            .map_err(|_| unresolved(path))?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Puts a value where [`Self::place`] found room for it; the document is then `bytes` long.
+    fn attach(&mut self, path: &Pointer, value: Value, bytes: usize) -> Result<(), PatchProblem> {
+        self.check_size(bytes)?;
+        let operation = AddOperation {
+            path: pointer_buf(path)?,
+            value,
+        };
+        patch_unsafe(&mut self.doc, &[PatchOperation::Add(operation)])
+            .map_err(|_| unresolved(path))?;
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Takes a value out, and tells the bytes around it; in place of the root it leaves null.
+    fn detach(&mut self, path: &Pointer) -> Result<(Value, usize), PatchProblem> {
+        let Some((parent, name)) = split(path) else {
+            // Counted as if null had stood beside it.
+            self.bytes += "null".len();
+            return Ok((self.doc.take(), 0));
+        };
+        match self.doc.pointer_mut(parent) {
+            Some(Value::Array(elements)) => {
+                let index = index(&name).filter(|index| *index < elements.len());
+                let removed = elements.remove(index.ok_or_else(|| unresolved(path))?);
+                Ok((removed, separator_bytes(elements.len())))
+            }
+            Some(Value::Object(members)) => {
+                let removed = members
+                    .shift_remove(name.as_ref())
+                    .ok_or_else(|| unresolved(path))?;
+                Ok((removed, name_bytes(&name) + separator_bytes(members.len())))
+            }
+            _ => Err(unresolved(path)),
+        }
+    }
+
+    fn place(&self, path: &Pointer) -> Result<Place, PatchProblem> {
+        permit(path)?;
+        let Some((parent, name)) = split(path) else {
+            return Ok(Place {
+                frame_bytes: 0,
+                gone_bytes: json_bytes(&self.doc),
+            });
+        };
+        match self.doc.pointer(parent) {
+            Some(Value::Array(elements)) => {
+                let is_room =
+                    name == "-" || index(&name).is_some_and(|index| index <= elements.len());
+                let place = Place {
+                    frame_bytes: separator_bytes(elements.len()),
+                    gone_bytes: 0,
+                };
+                if is_room {
+                    Ok(place)
+                } else {
+                    Err(unresolved(path))
+                }
+            }
+            Some(Value::Object(members)) => Ok(match members.get(name.as_ref()) {
+                Some(gone) => Place {
+                    frame_bytes: 0,
+                    gone_bytes: json_bytes(gone),
+                },
+                None => Place {
+                    frame_bytes: name_bytes(&name) + separator_bytes(members.len()),
+                    gone_bytes: 0,
+                },
+            }),
+            _ => Err(unresolved(path)),
+        }
+    }
+
+    fn check_size(&self, found: usize) -> Result<(), PatchProblem> {
+        let max = self.limits.bytes_max;
+        if found > max && found > self.bytes {
+            Err(PatchProblem::TooLarge { found, max })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Refuses before the value is in place: dropping what is too deep would overflow the stack.
+    fn check_depth(&self, path: &Pointer, value: &Value) -> Result<(), PatchProblem> {
+        let (found, max) = (path.tokens().count() + depth(value), self.limits.depth_max);
+        if found > max {
+            Err(PatchProblem::TooDeep { found, max })
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// What adding a value at some path does to the length of the text.
+struct Place {
+    /// Name, colon and comma of a new member or element.
+    frame_bytes: usize,
+    /// The value that is replaced.
+    gone_bytes: usize,
+}
+
+fn permit(pointer: &Pointer) -> Result<(), PatchProblem> {
+    if pointer.is_forbidden() {
+        Err(PatchProblem::Forbidden)
+    } else {
+        Ok(())
+    }
+}
+
+fn unresolved(pointer: &Pointer) -> PatchProblem {
+    PatchProblem::Unresolved {
+        pointer: pointer.as_str().into(),
+    }
+}
+
+fn pointer_buf(pointer: &Pointer) -> Result<PointerBuf, PatchProblem> {
+    PointerBuf::parse(pointer.as_str()).map_err(|_| unresolved(pointer))
+}
+
+/// The pointer to the parent and the last step, unescaped; `None` for the root.
+fn split(pointer: &Pointer) -> Option<(&str, Cow<'_, str>)> {
+    let (parent, _) = pointer.as_str().rsplit_once('/')?;
+    Some((parent, pointer.tokens().last()?))
+}
+
+/// An array index as it must be written: digits, no leading zero.
+fn index(name: &str) -> Option<usize> {
+    let is_index =
+        name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
+    name.parse().ok().filter(|_| is_index)
+}
+
+/// Deep equality: members in any order, numbers by value as doubles, which is what every client compares.
+fn is_equal(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::Number(found), Value::Number(expected)) => found.as_f64() == expected.as_f64(),
+        (Value::Array(found), Value::Array(expected)) => {
+            found.len() == expected.len()
+                && found
+                    .iter()
+                    .zip(expected)
+                    .all(|(found, expected)| is_equal(found, expected))
+        }
+        (Value::Object(found), Value::Object(expected)) => {
+            let has_equal = |(name, value): (&String, &Value)| {
+                found.get(name).is_some_and(|found| is_equal(found, value))
+            };
+            found.len() == expected.len() && expected.iter().all(has_equal)
+        }
+        _ => found == expected,
+    }
+}

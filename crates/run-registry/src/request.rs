@@ -1,0 +1,215 @@
+//! What the agent of an accepted run is sent.
+//!
+//! Always the thread's messages and state, whatever the submission held: a client may send only what is new, and a phone
+//! may answer without holding the conversation.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use threadcast_agui::ids::RunId;
+use threadcast_agui::message::MessageBody;
+use threadcast_thread_log::entry::Entry;
+use threadcast_thread_log::position::Seq;
+
+use crate::fact::{Fact, RunAccepted, Submission, SubmittedContent};
+use crate::fingerprint::Fingerprint;
+use crate::fold::Fold;
+
+/// The protocol version of a request that no client made.
+const PROTOCOL_VERSION: &str = "1.0";
+
+/// A request to an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentRequest {
+    /// A `RunAgentInput` as JSON.
+    pub body: String,
+    /// Equal whenever the same run, or the same decision, is sent again.
+    pub idempotency_key: String,
+}
+
+/// The entries a request is made of, by their seqs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestSources {
+    /// The run's own `run.accepted`.
+    pub accepted: Seq,
+    /// The `run.accepted` whose tools and context it carries on, if its submission held answers alone.
+    pub inherits: Option<Seq>,
+}
+
+/// Why no request can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    #[error("entry {seq} does not accept a run")]
+    NotAccepted { seq: Seq },
+    #[error("the submission in entry {seq} cannot be read")]
+    Submission {
+        seq: Seq,
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// Which entries to read for the request of `run`; `None` for a run that was never accepted.
+pub fn sources(fold: &Fold, run: &RunId) -> Option<RequestSources> {
+    let run = fold.registry().run(run)?;
+    Some(RequestSources {
+        accepted: run.accepted,
+        inherits: run.inherits,
+    })
+}
+
+/// The members of a submission that go to the agent as they came.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Submitted<'a> {
+    #[serde(borrow)]
+    protocol_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parent_run_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    context: Option<&'a RawValue>,
+    #[serde(borrow)]
+    forwarded_props: Option<&'a RawValue>,
+    #[serde(borrow)]
+    resume: Option<&'a RawValue>,
+}
+
+/// The request of an accepted run whose agent was not heard yet; `accepted` and `inherited` are the entries that
+/// [`sources`] names.
+///
+/// # Errors
+/// An entry is no `run.accepted`, or what it holds cannot be read.
+pub fn agent_request(
+    fold: &Fold,
+    accepted: &Entry,
+    inherited: Option<&Entry>,
+) -> Result<AgentRequest, RequestError> {
+    let (public, submission) = read(accepted)?;
+    let source = inherited.map(read).transpose()?;
+    let parse = |json, seq| {
+        serde_json::from_str(json).map_err(|source| RequestError::Submission { seq, source })
+    };
+    let mut submitted: Submitted<'_> = Submitted::default();
+    let resume = match &submission.content {
+        SubmittedContent::Input(input) => {
+            submitted = parse(input.as_str(), accepted.seq)?;
+            submitted.resume.map(RawValue::get)
+        }
+        SubmittedContent::Resume(entries) => {
+            if let (Some(entry), Some((source, submission))) = (inherited, &source)
+                && let SubmittedContent::Input(input) = &submission.content
+            {
+                submitted = parse(input.as_str(), entry.seq)?;
+                // Made for the one who submitted them: they often hold that person's credentials.
+                submitted.forwarded_props =
+                    submitted.forwarded_props.filter(|_| source.by == public.by);
+                submitted.parent_run_id = None;
+            }
+            Some(entries.as_str())
+        }
+    };
+    let is_by_client = matches!(submission.content, SubmittedContent::Input(_));
+    let body = Body {
+        fold,
+        public: &public,
+        submitted: &submitted,
+        is_by_client,
+        resume,
+    };
+    Ok(AgentRequest {
+        body: body.write(),
+        idempotency_key: key(fold, &public).to_string(),
+    })
+}
+
+fn read(entry: &Entry) -> Result<(RunAccepted, Submission), RequestError> {
+    match Fact::of(entry) {
+        Some(Fact::RunAccepted { public, submission }) => Ok((public, submission)),
+        _ => Err(RequestError::NotAccepted { seq: entry.seq }),
+    }
+}
+
+fn key(fold: &Fold, public: &RunAccepted) -> Fingerprint {
+    match &public.resume {
+        None => Fingerprint::of_run_key(fold.thread(), &public.run_id),
+        Some(resume) => {
+            let interrupts = resume.entries.iter().map(|entry| &entry.interrupt_id);
+            Fingerprint::of_resume_key(fold.thread(), &resume.of, interrupts)
+        }
+    }
+}
+
+/// The parts of a request's body.
+struct Body<'a> {
+    fold: &'a Fold,
+    public: &'a RunAccepted,
+    submitted: &'a Submitted<'a>,
+    /// Whether a client sent an input of its own, whose silence about a version means something.
+    is_by_client: bool,
+    /// An array; sent only if the run takes answers.
+    resume: Option<&'a str>,
+}
+
+impl Body<'_> {
+    fn write(&self) -> String {
+        let mut out = String::from("{");
+        let mut member = |name: &str, json: &str| {
+            if out.len() > 1 {
+                out.push(',');
+            }
+            out.push_str(&format!("\"{name}\":{json}"));
+        };
+        let text =
+            |text: &str| serde_json::to_string(text).expect("a string always has a JSON form");
+        member("threadId", &text(self.fold.thread().as_str()));
+        member("runId", &text(self.public.run_id.as_str()));
+        match self.submitted.protocol_version {
+            Some(version) => member("protocolVersion", version.get()),
+            None if self.is_by_client => {}
+            None => member("protocolVersion", &text(PROTOCOL_VERSION)),
+        }
+        if let Some(parent) = self.submitted.parent_run_id {
+            member("parentRunId", parent.get());
+        }
+        member("state", &self.fold.conversation().state().to_string());
+        member("messages", &self.messages());
+        member("tools", self.submitted.tools.map_or("[]", RawValue::get));
+        member(
+            "context",
+            self.submitted.context.map_or("[]", RawValue::get),
+        );
+        if let Some(props) = self.submitted.forwarded_props {
+            member("forwardedProps", props.get());
+        }
+        if let Some(resume) = self.resume.filter(|_| self.public.resume.is_some()) {
+            member("resume", resume);
+        }
+        out.push('}');
+        out
+    }
+
+    /// The thread's messages but for activities, which agents are never sent, then the new ones.
+    fn messages(&self) -> String {
+        let mut out = String::from("[");
+        for message in self.fold.conversation().messages() {
+            if !matches!(message.body, MessageBody::Activity { .. }) {
+                if out.len() > 1 {
+                    out.push(',');
+                }
+                message.write(&mut out);
+            }
+        }
+        let new = self.public.messages.as_str();
+        let new = new
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+            .unwrap_or_default();
+        if out.len() > 1 && !new.is_empty() {
+            out.push(',');
+        }
+        out.push_str(new);
+        out.push(']');
+        out
+    }
+}

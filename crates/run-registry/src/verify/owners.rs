@@ -1,0 +1,72 @@
+//! Who began each item of a run: the parent agent, or a subagent.
+//!
+//! Ids are unique per kind only, so there is a table a kind; reasoning spans and messages share one, as they share
+//! ids. What is not in a table is unknown, which agrees with everybody; the parent agent is an owner like any other.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use threadcast_agui::ids::{MessageId, SubagentRunId, ToolCallId};
+use threadcast_agui::message::{Message, MessageBody};
+
+/// `None` is the parent agent.
+pub(crate) type Owner = Option<SubagentRunId>;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Owners {
+    pub(crate) activities: HashMap<MessageId, Owner>,
+    pub(crate) calls: HashMap<ToolCallId, Owner>,
+    pub(crate) messages: HashMap<MessageId, Owner>,
+    pub(crate) reasoning: HashMap<MessageId, Owner>,
+}
+
+impl Owners {
+    /// Owners of a history that is only repeated: what is known already stays.
+    pub(super) fn seed_unknown(&mut self, messages: &[Message]) {
+        for message in messages {
+            self.of_role(message)
+                .entry(message.id.clone())
+                .or_insert_with(|| message.owner.clone());
+            for call in message.tool_calls() {
+                self.calls
+                    .entry(call.id.clone())
+                    .or_insert_with(|| message.owner.clone());
+            }
+        }
+    }
+
+    /// Owners of a history that replaces what was there; a call belongs to whom its message belongs.
+    pub(super) fn seed_all(&mut self, messages: &[Message]) {
+        for message in messages {
+            self.of_role(message)
+                .insert(message.id.clone(), message.owner.clone());
+            for call in message.tool_calls() {
+                self.calls.insert(call.id.clone(), message.owner.clone());
+            }
+        }
+    }
+
+    fn of_role(&mut self, message: &Message) -> &mut HashMap<MessageId, Owner> {
+        match message.body {
+            MessageBody::Activity { .. } => &mut self.activities,
+            MessageBody::Reasoning { .. } => &mut self.reasoning,
+            MessageBody::Assistant { .. }
+            | MessageBody::Developer { .. }
+            | MessageBody::System { .. }
+            | MessageBody::Tool { .. }
+            | MessageBody::User { .. } => &mut self.messages,
+        }
+    }
+}
+
+/// An owner in words.
+pub(super) struct Named<'a>(pub(super) Option<&'a SubagentRunId>);
+
+impl fmt::Display for Named<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(subagent) => write!(f, "subagent `{subagent}`"),
+            None => f.write_str("the parent agent"),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Facts about the core, as a crate that uses it sees them.
+
+#![expect(clippy::unwrap_used, reason = "a step that fails fails its test")]
+
+mod cancel;
+mod conversation;
+mod decide;
+mod fold;
+mod lifecycle;
+mod owner;
+mod patch;
+mod recordings;
+mod request;
+mod resume;
+mod retry;
+mod snapshot;
+mod support;
+mod verify;
+mod world;
