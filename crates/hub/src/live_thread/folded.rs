@@ -1,0 +1,139 @@
+//! What the log amounts to, with what is needed to judge positions on it.
+
+use std::sync::Arc;
+
+use threadcast_agui::ids::ThreadId;
+use threadcast_run_registry::fold::Fold;
+use threadcast_thread_log::engine::{Engine, Head};
+use threadcast_thread_log::entry::Entry;
+use threadcast_thread_log::error::EngineError;
+use threadcast_thread_log::position::{Epoch, Position, PositionVerdict, Seq, verdict};
+use threadcast_wire::hub_frame::ThreadTag;
+use tokio::time::Instant;
+
+use crate::baseline::Baseline;
+use crate::defaults::LOAD_LIMIT;
+
+/// The log keeps only its end, and no checkpoint stands for the rest.
+#[derive(Debug, thiserror::Error)]
+#[error("the log is kept from entry {first} on, and what went before cannot be folded")]
+struct TrimmedLog {
+    first: Seq,
+}
+
+/// Invariant: `epochs` is what the engine said of the log that `fold` folds, the last one being the fold's.
+pub(super) struct Folded {
+    fold: Fold,
+    epochs: Vec<(Epoch, Seq)>,
+    first: Seq,
+    baseline: Option<Arc<Baseline>>,
+}
+
+impl Folded {
+    pub(super) fn new(thread: ThreadId) -> Self {
+        Self {
+            fold: Fold::new(thread),
+            epochs: Vec::new(),
+            first: Seq::ZERO.next(),
+            baseline: None,
+        }
+    }
+
+    /// Folds the whole log up to its present head.
+    pub(super) async fn load(engine: &dyn Engine, thread: &ThreadId) -> Result<Self, EngineError> {
+        let head = engine.head(thread).await?;
+        if head.first > Seq::ZERO.next() {
+            return Err(EngineError::Unavailable(Box::new(TrimmedLog {
+                first: head.first,
+            })));
+        }
+        let mut folded = Self::new(thread.clone());
+        folded.enter(&head);
+        while folded.fold.head() < head.seq {
+            let entries = engine.read(thread, folded.fold.head(), LOAD_LIMIT).await?;
+            if entries.is_empty() {
+                break;
+            }
+            folded.apply(&entries);
+        }
+        Ok(folded)
+    }
+
+    pub(super) fn fold(&self) -> &Fold {
+        &self.fold
+    }
+
+    pub(super) fn epochs(&self) -> &[(Epoch, Seq)] {
+        &self.epochs
+    }
+
+    pub(super) fn first(&self) -> Seq {
+        self.first
+    }
+
+    pub(super) fn epoch_at(&self, seq: Seq) -> Epoch {
+        let at = self
+            .epochs
+            .iter()
+            .rfind(|(_, first)| *first <= seq)
+            .or_else(|| self.epochs.first());
+        at.map(|(epoch, _)| epoch.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn verdict(&self, position: &Position) -> PositionVerdict {
+        verdict(&self.epochs, self.first, self.fold.head(), position)
+    }
+
+    /// Takes over what the engine says of the log that this fold is a prefix of.
+    pub(super) fn enter(&mut self, head: &Head) {
+        self.first = head.first;
+        if self.epochs != head.epochs {
+            self.epochs.clone_from(&head.epochs);
+            self.fold.enter_epoch(
+                head.epochs
+                    .last()
+                    .map(|(epoch, _)| epoch.clone())
+                    .unwrap_or_default(),
+            );
+        }
+    }
+
+    /// The log's first entries came with this epoch.
+    pub(super) fn begin(&mut self, epoch: Epoch) {
+        debug_assert!(self.epochs.is_empty() && self.fold.head() == Seq::ZERO);
+        self.epochs.push((epoch.clone(), Seq::ZERO.next()));
+        self.fold.enter_epoch(epoch);
+    }
+
+    /// Folds the entries right after the head.
+    pub(super) fn apply(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            self.fold.apply(entry);
+        }
+        let head = self.fold.head();
+        self.baseline
+            .take_if(|baseline| !baseline.serves(head, Instant::now()));
+    }
+
+    /// The latest snapshot if it still serves, else a new one; `None` without a log.
+    pub(super) fn baseline(
+        &mut self,
+        tag: &ThreadTag,
+        part_over_bytes: usize,
+    ) -> Option<Arc<Baseline>> {
+        let head = self.fold.head();
+        if head == Seq::ZERO {
+            return None;
+        }
+        if let Some(baseline) = self
+            .baseline
+            .as_ref()
+            .filter(|baseline| baseline.serves(head, Instant::now()))
+        {
+            return Some(Arc::clone(baseline));
+        }
+        let baseline = Arc::new(Baseline::of(&self.fold, tag, part_over_bytes));
+        self.baseline = Some(Arc::clone(&baseline));
+        Some(baseline)
+    }
+}

@@ -1,0 +1,197 @@
+//! Where a subscription begins, and how it begins anew.
+
+use serde_json::json;
+use threadcast_agui::ids::ThreadId;
+use threadcast_thread_log::position::{Position, PositionVerdict, Seq};
+use threadcast_wire::client_frame::{RequestId, SubscribeStart};
+use threadcast_wire::error_body::ErrorBody;
+use threadcast_wire::error_code::ErrorCode;
+use threadcast_wire::hub_frame::{
+    Mode, ResetReason, Subscribed, write_reset, write_subscribed, write_unsubscribed,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::Session;
+use super::requests::Found;
+use crate::subscription::{Due, Subscription};
+
+/// Where a subscription begins, when it is not where its place stands.
+struct Beginning {
+    mode: Mode,
+    cursor: Seq,
+    due: Due,
+    reset: Option<ResetReason>,
+}
+
+impl Beginning {
+    fn entries(mode: Mode, cursor: Seq) -> Self {
+        Self {
+            mode,
+            cursor,
+            due: Due::Entries,
+            reset: None,
+        }
+    }
+
+    fn baseline(reset: Option<ResetReason>) -> Self {
+        Self {
+            mode: Mode::Snapshot,
+            cursor: Seq::ZERO,
+            due: Due::Baseline,
+            reset,
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
+    /// Begins a subscription, or replaces the one of that thread, and answers the request.
+    pub(super) fn subscribe(
+        &mut self,
+        id: Option<RequestId>,
+        start: &SubscribeStart,
+        found: Found,
+    ) {
+        let Found { live, verdict } = found;
+        let held = self.subscriptions.slot_of(live.thread());
+        if let (Some(slot), SubscribeStart::Keep) = (held, start) {
+            return self.answer_kept(id, slot);
+        }
+        let limit = self.hub.limits().subscriptions;
+        if held.is_none() && self.subscriptions.count() >= limit {
+            let message = format!("a connection may hold {limit} subscriptions");
+            let error = ErrorBody::new(ErrorCode::TooLarge, message)
+                .with_details(json!({ "limit": limit }));
+            return self.push_error(id.as_ref(), &error);
+        }
+        let slot = held.unwrap_or_else(|| self.subscriptions.free_slot());
+        self.forget(slot);
+        let mut subscription = Subscription::new(live, &self.state.ready, slot);
+        let beginning = beginning(&subscription, start, verdict);
+        self.push_beginning(id, &subscription, &beginning);
+        subscription.begin(beginning.cursor, beginning.due);
+        self.subscriptions.put(slot, subscription);
+        self.state.ready.reserve(self.subscriptions.count());
+        self.queue_ready(slot);
+    }
+
+    /// A repeated `subscribe` without position or start changes nothing.
+    fn answer_kept(&mut self, id: Option<RequestId>, slot: u32) {
+        let Some(subscription) = self.subscriptions.get_mut(slot) else {
+            return;
+        };
+        let subscribed = Subscribed {
+            id,
+            thread: subscription.live.thread().clone(),
+            head: Position {
+                epoch: subscription.place.told.clone(),
+                seq: subscription.live.place().cursor,
+            },
+            mode: Mode::Resumed,
+            reason: None,
+        };
+        self.push_own(|out| write_subscribed(out, &subscribed));
+    }
+
+    fn push_beginning(
+        &mut self,
+        id: Option<RequestId>,
+        subscription: &Subscription,
+        beginning: &Beginning,
+    ) {
+        let head = Position {
+            epoch: subscription.place.told.clone(),
+            seq: subscription.place.cursor,
+        };
+        if let Some(reason) = beginning.reset {
+            self.push_own(|out| write_reset(out, subscription.live.tag(), &head, reason));
+        }
+        let subscribed = Subscribed {
+            id,
+            thread: subscription.live.thread().clone(),
+            head,
+            mode: beginning.mode,
+            reason: beginning.reset.map(|reason| reason.as_str().into()),
+        };
+        self.push_own(|out| write_subscribed(out, &subscribed));
+    }
+
+    /// The log under a subscription was replaced: it goes on if its place is one of the new log too, else it begins anew.
+    pub(super) fn judge_anew(&mut self, slot: u32) {
+        let Some(subscription) = self.subscriptions.get_mut(slot) else {
+            return;
+        };
+        let position = Position {
+            epoch: subscription.place.told.clone(),
+            seq: subscription.place.cursor,
+        };
+        let verdict = subscription.live.verdict_here(&position);
+        let now = subscription.live.place();
+        if verdict == PositionVerdict::Valid && subscription.due == Due::Entries {
+            subscription.place.generation = now.generation;
+            return;
+        }
+        let reason = reset_reason(verdict).unwrap_or(ResetReason::Lost);
+        self.begin_anew(slot, reason);
+    }
+
+    /// Tells the viewer to drop the thread, and lets a baseline follow.
+    pub(super) fn begin_anew(&mut self, slot: u32, reason: ResetReason) {
+        self.forget(slot);
+        let Some(held) = self.subscriptions.get_mut(slot) else {
+            return;
+        };
+        let mut subscription = Subscription::new(held.live.clone(), &self.state.ready, slot);
+        self.push_beginning(None, &subscription, &Beginning::baseline(Some(reason)));
+        subscription.begin(Seq::ZERO, Due::Baseline);
+        self.subscriptions.put(slot, subscription);
+        self.queue_ready(slot);
+    }
+
+    /// From here on no frame of the thread is sent; the parts of an unfinished one are dropped.
+    pub(super) fn unsubscribe(&mut self, thread: &ThreadId) {
+        if let Some(slot) = self.subscriptions.slot_of(thread) {
+            self.forget(slot);
+            self.subscriptions.remove(slot);
+        }
+    }
+
+    /// Ends a subscription that cannot be served.
+    pub(super) fn end_subscription(&mut self, slot: u32, error: &ErrorBody) {
+        let Some(subscription) = self.subscriptions.get_mut(slot) else {
+            return;
+        };
+        let live = subscription.live.clone();
+        self.push_own(|out| write_unsubscribed(out, live.tag(), error.code, &error.message));
+        self.forget(slot);
+        self.subscriptions.remove(slot);
+    }
+}
+
+/// Where a new subscription begins; its place is that of a viewer who has all there is.
+fn beginning(
+    subscription: &Subscription,
+    start: &SubscribeStart,
+    verdict: Option<PositionVerdict>,
+) -> Beginning {
+    match start {
+        SubscribeStart::Keep | SubscribeStart::Snapshot => Beginning::baseline(None),
+        SubscribeStart::Log if subscription.live.first_retained() > Seq::ZERO.next() => {
+            Beginning::baseline(Some(ResetReason::Trimmed))
+        }
+        SubscribeStart::Log => Beginning::entries(Mode::Log, Seq::ZERO),
+        SubscribeStart::Tail => Beginning::entries(Mode::Tail, subscription.place.cursor),
+        SubscribeStart::Position(position) => match verdict.and_then(reset_reason) {
+            None => Beginning::entries(Mode::Resumed, position.seq),
+            Some(reason) => Beginning::baseline(Some(reason)),
+        },
+    }
+}
+
+fn reset_reason(verdict: PositionVerdict) -> Option<ResetReason> {
+    match verdict {
+        PositionVerdict::Valid => None,
+        PositionVerdict::UnknownEpoch => Some(ResetReason::EpochUnknown),
+        PositionVerdict::Beyond => Some(ResetReason::Lost),
+        PositionVerdict::Trimmed => Some(ResetReason::Trimmed),
+    }
+}

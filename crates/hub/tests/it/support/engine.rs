@@ -1,0 +1,175 @@
+//! The memory engine, with doors that a test can close.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use futures::stream::BoxStream;
+use threadcast_agui::ids::ThreadId;
+use threadcast_thread_log::engine::{
+    Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, Watched, Work,
+};
+use threadcast_thread_log::entry::{Entry, Millis};
+use threadcast_thread_log::error::EngineError;
+use threadcast_thread_log::lease::NodeId;
+use threadcast_thread_log::memory::MemoryEngine;
+use threadcast_thread_log::position::Seq;
+use tokio::sync::watch;
+
+type Answer<'a, T> = BoxFuture<'a, Result<T, EngineError>>;
+
+#[derive(Clone, Debug)]
+pub(crate) struct TestEngine {
+    memory: MemoryEngine,
+    /// Heads are asked only while it is open.
+    head_door: Arc<watch::Sender<bool>>,
+    /// This many appends happen and are answered with an error.
+    unknown_outcomes: Arc<AtomicUsize>,
+    /// This many reads fail.
+    failing_reads: Arc<AtomicUsize>,
+    reads: Arc<AtomicUsize>,
+}
+
+impl TestEngine {
+    pub(crate) fn new() -> Self {
+        Self::of(MemoryEngine::new())
+    }
+
+    pub(crate) fn of(memory: MemoryEngine) -> Self {
+        Self {
+            memory,
+            head_door: Arc::new(watch::Sender::new(true)),
+            unknown_outcomes: Arc::default(),
+            failing_reads: Arc::default(),
+            reads: Arc::default(),
+        }
+    }
+
+    pub(crate) fn memory(&self) -> &MemoryEngine {
+        &self.memory
+    }
+
+    pub(crate) fn close_heads(&self) {
+        self.head_door.send_replace(false);
+    }
+
+    pub(crate) fn open_heads(&self) {
+        self.head_door.send_replace(true);
+    }
+
+    pub(crate) fn lose_answers(&self, count: usize) {
+        self.unknown_outcomes.store(count, Ordering::SeqCst);
+    }
+
+    pub(crate) fn fail_reads(&self, count: usize) {
+        self.failing_reads.store(count, Ordering::SeqCst);
+    }
+
+    pub(crate) fn reads(&self) -> usize {
+        self.reads.load(Ordering::SeqCst)
+    }
+}
+
+fn is_due(counter: &AtomicUsize) -> bool {
+    counter
+        .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| {
+            count.checked_sub(1)
+        })
+        .is_ok()
+}
+
+fn away<T>() -> Result<T, EngineError> {
+    Err(EngineError::Unavailable("the line is cut".into()))
+}
+
+impl Engine for TestEngine {
+    fn append(&self, append: Append) -> Answer<'_, Outcome> {
+        async move {
+            let outcome = self.memory.append(append).await;
+            if is_due(&self.unknown_outcomes) {
+                away()
+            } else {
+                outcome
+            }
+        }
+        .boxed()
+    }
+
+    fn read<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        after: Seq,
+        limit: ReadLimit,
+    ) -> Answer<'a, Vec<Entry>> {
+        async move {
+            self.reads.fetch_add(1, Ordering::SeqCst);
+            if is_due(&self.failing_reads) {
+                away()
+            } else {
+                self.memory.read(thread, after, limit).await
+            }
+        }
+        .boxed()
+    }
+
+    fn head<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, Head> {
+        async move {
+            self.head_door
+                .subscribe()
+                .wait_for(|is_open| *is_open)
+                .await
+                .unwrap();
+            self.memory.head(thread).await
+        }
+        .boxed()
+    }
+
+    fn watch<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, BoxStream<'static, Watched>> {
+        self.memory.watch(thread)
+    }
+
+    fn save_checkpoint<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        checkpoint: Checkpoint,
+    ) -> Answer<'a, ()> {
+        self.memory.save_checkpoint(thread, checkpoint)
+    }
+
+    fn load_checkpoint<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, Option<Checkpoint>> {
+        self.memory.load_checkpoint(thread)
+    }
+
+    fn trim<'a>(&'a self, thread: &'a ThreadId, through: Seq) -> Answer<'a, ()> {
+        self.memory.trim(thread, through)
+    }
+
+    fn list<'a>(&'a self, after: Option<&'a ThreadId>, limit: usize) -> Answer<'a, Vec<Listed>> {
+        self.memory.list(after, limit)
+    }
+
+    fn delete<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, ()> {
+        self.memory.delete(thread)
+    }
+
+    fn set_work<'a>(&'a self, thread: &'a ThreadId, due: Millis) -> Answer<'a, ()> {
+        self.memory.set_work(thread, due)
+    }
+
+    fn clear_work<'a>(&'a self, thread: &'a ThreadId, seen: Millis) -> Answer<'a, ()> {
+        self.memory.clear_work(thread, seen)
+    }
+
+    fn work(&self, bucket: u8, until: Millis, limit: usize) -> Answer<'_, Vec<Work>> {
+        self.memory.work(bucket, until, limit)
+    }
+
+    fn beat<'a>(&'a self, node: &'a NodeId) -> Answer<'a, ()> {
+        self.memory.beat(node)
+    }
+
+    fn beats(&self) -> Answer<'_, Vec<(NodeId, u64)>> {
+        self.memory.beats()
+    }
+}
