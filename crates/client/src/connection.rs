@@ -1,0 +1,268 @@
+//! The task behind a client: connects, serves one socket until it breaks, waits, connects again.
+//!
+//! It owns everything that changes: the requests without an answer and the followed threads. It never holds back a
+//! command for long: while it connects or waits, commands are taken and deadlines kept.
+//!
+//! Invariant: while an update waits for its reader ([`Connection::parked`]), nothing is read from any socket.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use threadcast_agui::ids::ThreadId;
+use threadcast_wire::client_frame::{ClientFrame, ClientOp};
+use threadcast_wire::hub_frame::Welcome;
+use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::time::Instant;
+
+use crate::backoff::Failures;
+use crate::client::Options;
+use crate::error::{Cause, Disconnect, Error};
+use crate::requests::{Deadline, Reply, Requests};
+use crate::socket::{self, HubAddress, Socket};
+use crate::subscription::{Delivery, Feed};
+use crate::update::{Start, Update};
+
+mod follows;
+mod frames;
+mod timers;
+
+use follows::Follows;
+use timers::Link;
+
+/// What handles ask of the connection.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Request {
+        op: ClientOp,
+        deadline: Deadline,
+        reply: Reply,
+    },
+    Subscribe {
+        thread: ThreadId,
+        start: Start,
+        feed: Feed,
+        reply: oneshot::Sender<Result<(), Error>>,
+    },
+}
+
+/// What handles see of the connection.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// Not heard of the hub yet.
+    Connecting,
+    Connected,
+    /// Will be tried again.
+    Lost(Error),
+    /// Will not.
+    Ended(Error),
+}
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    address: HubAddress,
+    options: Arc<Options>,
+    commands: mpsc::Receiver<Command>,
+    dropped: Arc<Notify>,
+    state: watch::Sender<State>,
+    requests: Requests,
+    follows: Follows,
+    /// An update whose reader has no room; survives the connection it came by.
+    parked: Option<(Feed, Option<Delivery>)>,
+    failures: Failures,
+    /// When the hub that went away wanted this client back.
+    return_at: Option<Instant>,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        address: HubAddress,
+        options: Arc<Options>,
+        commands: mpsc::Receiver<Command>,
+        dropped: Arc<Notify>,
+        state: watch::Sender<State>,
+    ) -> Self {
+        let failures = Failures::new(options.backoff);
+        Self {
+            address,
+            options,
+            commands,
+            dropped,
+            state,
+            requests: Requests::default(),
+            follows: Follows::default(),
+            parked: None,
+            failures,
+            return_at: None,
+        }
+    }
+
+    /// Ends when no handle is left, or when the hub's close code forbids to come back.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let connecting = socket::connect(self.address.clone(), self.options.connect_timeout);
+            let Some(connected) = self.meanwhile(connecting).await else {
+                return;
+            };
+            let error = match connected {
+                Ok((socket, welcome)) => self.serve(socket, &welcome).await,
+                Err(error) => error,
+            };
+            self.follows.disconnect();
+            let Some(wait) = self.wait_after(&error) else {
+                return self.end(&error);
+            };
+            tracing::debug!(%error, wait_ms = wait.as_millis(), "connection lost");
+            self.follows
+                .tell_lost(self.parked.as_ref().map(|(feed, _)| feed), || {
+                    Update::Lost {
+                        error: error.clone(),
+                        retry_in: wait,
+                    }
+                });
+            self.state.send_replace(State::Lost(error));
+            if self.meanwhile(tokio::time::sleep(wait)).await.is_none() {
+                return;
+            }
+        }
+    }
+
+    fn end(&mut self, error: &Error) {
+        self.state.send_replace(State::Ended(error.clone()));
+        self.requests.fail(error);
+        self.follows.end_all(error);
+    }
+
+    /// Does `work` without a socket, and what handles ask meanwhile; `None` when no handle is left.
+    async fn meanwhile<F: Future>(&mut self, work: F) -> Option<F::Output> {
+        tokio::pin!(work);
+        loop {
+            let deadline = self.requests.next_deadline();
+            tokio::select! {
+                biased;
+                output = &mut work => return Some(output),
+                command = self.commands.recv(), if self.requests.has_room() => {
+                    let _sent_when_connected = self.take(command?);
+                }
+                () = self.dropped.notified() => {
+                    let _nobody_to_tell = self.follows.forget_unread();
+                }
+                () = at(deadline) => self.expire(),
+                () = deliver(&mut self.parked), if self.parked.is_some() => self.parked = None,
+            }
+        }
+    }
+
+    /// Serves one socket until it ends, and says why it did.
+    async fn serve(&mut self, mut socket: Socket, welcome: &Welcome) -> Error {
+        tracing::debug!(
+            node = welcome.node,
+            connection = welcome.connection,
+            "connected"
+        );
+        self.state.send_replace(State::Connected);
+        let now = Instant::now();
+        let heartbeat = Duration::from_millis(welcome.heartbeat_ms);
+        let mut link = Link {
+            since: now,
+            heard: now,
+            heartbeat,
+            hello: self.requests.next_id(),
+        };
+        socket.writer.push(self.hello(&link));
+        for frame in self.requests.repeat() {
+            socket.writer.push(frame);
+        }
+        let error = loop {
+            while let Some(frame) = self.follows.ask(Instant::now(), || self.requests.next_id()) {
+                socket.writer.push(frame);
+            }
+            let timer = self.next_timer(&link, &socket);
+            tokio::select! {
+                biased;
+                written = socket.writer.write(), if socket.writer.has_work() => {
+                    if let Err(error) = written { break error; }
+                }
+                command = self.commands.recv(), if self.requests.has_room() => match command {
+                    Some(command) => if let Some(frame) = self.take(command) { socket.writer.push(frame) },
+                    None => break Disconnect::Unused.into(),
+                },
+                () = self.dropped.notified() => for thread in self.follows.forget_unread() {
+                    socket.writer.push(ClientFrame { id: None, op: ClientOp::Unsubscribe { thread } }.write());
+                },
+                () = tokio::time::sleep_until(timer) => {
+                    if let Err(error) = self.timer(&link, &socket) { break error; }
+                }
+                () = deliver(&mut self.parked), if self.parked.is_some() => {
+                    self.parked = None;
+                    // Nobody listened while the reader was behind.
+                    link.heard = Instant::now();
+                }
+                received = socket.reader.receive(), if self.parked.is_none() => {
+                    if let Err(error) = received.and_then(|received| self.receive(received, &mut link)) { break error; }
+                }
+            }
+        };
+        if link.since.elapsed() >= self.options.backoff.cap {
+            self.failures.reset();
+        }
+        socket.writer.close().await;
+        error
+    }
+
+    fn hello(&self, link: &Link) -> String {
+        let asked = self
+            .options
+            .heartbeat
+            .map(|heartbeat| u64::try_from(heartbeat.as_millis()).unwrap_or(u64::MAX));
+        let op = ClientOp::Hello {
+            client: self.options.client.clone(),
+            heartbeat_ms: asked,
+        };
+        ClientFrame {
+            id: Some(link.hello.clone()),
+            op,
+        }
+        .write()
+    }
+
+    /// Takes a command; gives the frame to send, if it is one for now.
+    fn take(&mut self, command: Command) -> Option<String> {
+        match command {
+            Command::Request {
+                op,
+                deadline,
+                reply,
+            } => Some(self.requests.add(op, deadline, reply)),
+            Command::Subscribe {
+                thread,
+                start,
+                feed,
+                reply,
+            } => {
+                let taken = if self.follows.add(thread.clone(), start, feed) {
+                    Ok(())
+                } else {
+                    Err(Cause::AlreadySubscribed { thread }.into())
+                };
+                let _caller_may_have_gone = reply.send(taken);
+                None
+            }
+        }
+    }
+}
+
+/// Cancel safe, as [`Feed::deliver`].
+async fn deliver(parked: &mut Option<(Feed, Option<Delivery>)>) {
+    match parked {
+        Some((feed, delivery)) => feed.deliver(delivery).await,
+        None => pending().await,
+    }
+}
+
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,186 @@
+//! The threads a client follows: which are subscribed, which are to be asked for, and when.
+
+use std::collections::{HashMap, VecDeque};
+
+use threadcast_agui::ids::ThreadId;
+use threadcast_wire::client_frame::{ClientFrame, ClientOp, RequestId};
+use threadcast_wire::hub_frame::HubFrame;
+use tokio::time::Instant;
+use tokio_tungstenite::tungstenite::Utf8Bytes;
+
+use crate::error::Error;
+use crate::subscription::machine::{Machine, Step};
+use crate::subscription::{Delivery, Feed};
+use crate::update::{Start, Update};
+
+/// `subscribe`s in flight; the hub stops reading at 32 requests, of which others need some.
+const ASKED_MAX: usize = 16;
+
+#[derive(Debug, Default)]
+pub(super) struct Follows {
+    threads: HashMap<ThreadId, Follow>,
+    /// To be subscribed when a place is free; a thread may stand here that is not followed any more.
+    due: VecDeque<ThreadId>,
+    /// To be subscribed later: the hub refused for now.
+    later: Vec<(Instant, ThreadId)>,
+    asked: HashMap<RequestId, (ThreadId, Instant)>,
+}
+
+#[derive(Debug)]
+struct Follow {
+    machine: Machine,
+    feed: Feed,
+}
+
+impl Follows {
+    /// Follows a thread from now on, unless a reader follows it already.
+    pub(super) fn add(&mut self, thread: ThreadId, start: Start, feed: Feed) -> bool {
+        if self
+            .threads
+            .get(&thread)
+            .is_some_and(|follow| follow.feed.has_reader())
+        {
+            return false;
+        }
+        let machine = Machine::new(thread.clone(), start);
+        self.threads
+            .insert(thread.clone(), Follow { machine, feed });
+        self.due.push_back(thread);
+        true
+    }
+
+    /// Forgets threads without a reader; gives them.
+    pub(super) fn forget_unread(&mut self) -> Vec<ThreadId> {
+        self.threads
+            .extract_if(|_, follow| !follow.feed.has_reader())
+            .map(|(thread, _)| thread)
+            .collect()
+    }
+
+    pub(super) fn disconnect(&mut self) {
+        self.asked.clear();
+        self.later.clear();
+        self.due.clear();
+        for follow in self.threads.values_mut() {
+            follow.machine.disconnect();
+        }
+        self.due.extend(self.threads.keys().cloned());
+    }
+
+    /// The next `subscribe` that may be sent now.
+    pub(super) fn ask(
+        &mut self,
+        now: Instant,
+        next_id: impl FnOnce() -> RequestId,
+    ) -> Option<String> {
+        if self.asked.len() >= ASKED_MAX {
+            return None;
+        }
+        let (thread, follow) = loop {
+            let thread = self.due.pop_front()?;
+            if let Some(follow) = self.threads.get_mut(&thread) {
+                break (thread, follow);
+            }
+        };
+        let id = next_id();
+        let start = follow.machine.ask(id.clone());
+        self.asked.insert(id.clone(), (thread.clone(), now));
+        Some(
+            ClientFrame {
+                id: Some(id),
+                op: ClientOp::Subscribe { thread, start },
+            }
+            .write(),
+        )
+    }
+
+    /// Takes one frame about `thread`; gives what to deliver to whom.
+    ///
+    /// # Errors
+    /// The connection is of no use any more.
+    pub(super) fn frame(
+        &mut self,
+        thread: &ThreadId,
+        frame: HubFrame,
+        text: Utf8Bytes,
+    ) -> Result<Option<(Feed, Delivery)>, Error> {
+        if let HubFrame::Subscribed(subscribed) = &frame
+            && let Some(id) = &subscribed.id
+        {
+            self.asked.remove(id);
+        }
+        let Some(follow) = self.threads.get_mut(thread) else {
+            return Ok(None);
+        };
+        let (update, text) = match follow.machine.frame(frame) {
+            Step::Ignored => return Ok(None),
+            Step::Update(update) => (update, text),
+            Step::Joined { update, frame } => (update, frame.into()),
+            Step::Resubscribe { reason } => {
+                tracing::warn!(%thread, %reason, "subscription is out of order");
+                self.due.push_back(thread.clone());
+                return Ok(None);
+            }
+            Step::Broken(error) => return Err(error),
+            Step::Ended(error) => {
+                self.end(thread, error);
+                return Ok(None);
+            }
+        };
+        let position = follow.machine.position().cloned();
+        let delivery = Delivery::new(update, Some(text), position);
+        Ok(Some((follow.feed.clone(), delivery)))
+    }
+
+    /// The hub refused a `subscribe`; whether `id` was one. It is tried again at `retry_at` if that may help.
+    pub(super) fn refused(&mut self, id: &RequestId, error: &Error, retry_at: Instant) -> bool {
+        let Some((thread, _)) = self.asked.remove(id) else {
+            return false;
+        };
+        if error.is_retryable() {
+            self.later.push((retry_at, thread));
+        } else {
+            self.end(&thread, error.clone());
+        }
+        true
+    }
+
+    fn end(&mut self, thread: &ThreadId, error: Error) {
+        if let Some(follow) = self.threads.remove(thread) {
+            follow.feed.end(error);
+        }
+    }
+
+    pub(super) fn end_all(&mut self, error: &Error) {
+        for follow in std::mem::take(&mut self.threads).into_values() {
+            follow.feed.end(error.clone());
+        }
+    }
+
+    /// Tells every reader of a lost connection, but not the one whose last update still waits for room.
+    pub(super) fn tell_lost(&self, waiting: Option<&Feed>, lost: impl Fn() -> Update) {
+        for follow in self.threads.values() {
+            if waiting.is_none_or(|waiting| !waiting.is_of(&follow.feed)) {
+                follow.feed.tell(lost(), follow.machine.position().cloned());
+            }
+        }
+    }
+
+    pub(super) fn next_retry(&self) -> Option<Instant> {
+        self.later.iter().map(|(at, _)| *at).min()
+    }
+
+    /// Makes those due whose time to be tried again has come.
+    pub(super) fn retry(&mut self, now: Instant) {
+        let due = self
+            .later
+            .extract_if(.., |(at, _)| *at <= now)
+            .map(|(_, thread)| thread);
+        self.due.extend(due);
+    }
+
+    /// When the oldest `subscribe` without an answer was sent.
+    pub(super) fn oldest_asked(&self) -> Option<Instant> {
+        self.asked.values().map(|(_, at)| *at).min()
+    }
+}

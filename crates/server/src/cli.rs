@@ -1,0 +1,59 @@
+//! The command line: one subcommand a file.
+
+pub mod approve;
+pub mod run;
+pub mod serve;
+pub mod status;
+pub mod watch;
+
+mod form;
+mod hub;
+mod render;
+mod run_end;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A hub between AI agents and the people who watch and steer them.
+#[derive(Debug, Parser)]
+#[command(name = "threadcast", version, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::ServeArgs),
+    Watch(watch::WatchArgs),
+    Run(run::RunArgs),
+    Approve(approve::ApproveArgs),
+    Status(status::StatusArgs),
+}
+
+impl Cli {
+    /// Which log lines are shown unless `RUST_LOG` says otherwise: a hub tells its lifecycle, a
+    /// command only trouble.
+    pub fn log_filter(&self) -> &'static str {
+        match self.command {
+            Command::Serve(_) => "warn,threadcast=info",
+            Command::Watch(_) | Command::Run(_) | Command::Approve(_) | Command::Status(_) => "warn",
+        }
+    }
+}
+
+/// Runs the subcommand; its exit code is the program's.
+///
+/// # Errors
+/// Whatever the subcommand could not do, ready to be shown as one line.
+pub async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Serve(args) => serve::run(args).await,
+        Command::Watch(args) => watch::run(args).await,
+        Command::Run(args) => run::run(args).await,
+        Command::Approve(args) => approve::run(args).await,
+        Command::Status(args) => status::run(args).await,
+    }
+}

@@ -1,0 +1,285 @@
+//! All settings, read once at start from the command line and one TOML file.
+//!
+//! Nothing deeper down reads files or the environment; each part is handed what it needs. Secrets
+//! (an agent's headers) never show in `Debug`.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+use url::Url;
+
+mod speed;
+pub use speed::{DemoSpeed, DemoSpeedError};
+
+/// What a hub is told at start. Times end in `_ms`, sizes in `_bytes`; keys that are not listed are
+/// refused.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Address and port to listen on. Default 127.0.0.1:7878; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// Serve everybody who reaches the address, also beyond this machine. Default false: listening
+    /// on another than a loopback address is refused.
+    pub allow_anonymous: bool,
+    /// Host names (without port) that `Host` and `Origin` may carry besides loopback ones. Default
+    /// none.
+    pub allowed_hosts: Vec<String>,
+    /// Most WebSocket sessions at once; more are told to come back later. Default 20,000; each
+    /// costs a few KiB.
+    pub sessions_max: usize,
+    /// Most connections at once, sessions included; more wait to be accepted. Default 24,000; each
+    /// costs a socket.
+    pub connections_max: usize,
+    /// Largest body of an HTTP request. Default 16 MiB; each request in flight may hold that much.
+    pub body_bytes_max: usize,
+    /// How long a stopping hub lets sessions and runs end. Default 5,000.
+    #[serde(rename = "drain_ms", with = "millis")]
+    pub drain: Duration,
+    /// Agents by name, the names being parts of paths.
+    pub agents: BTreeMap<String, AgentConfig>,
+    /// The built-in agent.
+    pub demo: DemoConfig,
+}
+
+/// One agent that speaks AG-UI over HTTP.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentConfig {
+    /// Where runs are posted; `http` only.
+    pub url: Url,
+    #[serde(flatten)]
+    pub policy: AgentPolicy,
+}
+
+/// How an agent is called and its stream is treated.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentPolicy {
+    /// Headers of each request, for example an authorization. Default none.
+    pub headers: BTreeMap<String, Secret>,
+    /// Keep RAW events and `rawEvent` members in the log. Default false: they may be most of the
+    /// bytes and hold prompts.
+    pub keep_raw: bool,
+    /// What becomes of a run when the caller of `POST /agents/{agent}/run` goes away. Default
+    /// `keep`.
+    pub on_caller_gone: OnCallerGone,
+    /// Longest wait for a connection. Default 5,000.
+    #[serde(rename = "connect_ms", with = "millis")]
+    pub connect: Duration,
+    /// Longest wait for the head of the response. Default 120,000.
+    #[serde(rename = "response_head_ms", with = "millis")]
+    pub response_head: Duration,
+    /// Longest silence within the stream; comments count as life. Default 600,000.
+    #[serde(rename = "silence_ms", with = "millis")]
+    pub silence: Duration,
+    /// How long a cancelled run may still end by itself. Default 2,000.
+    #[serde(rename = "cancel_grace_ms", with = "millis")]
+    pub cancel_grace: Duration,
+    /// How long a stream is read on after the run's end, for a late error. Default 3,000.
+    #[serde(rename = "late_ms", with = "millis")]
+    pub late: Duration,
+    /// How long the log may be away before the call is given up. Default 60,000.
+    #[serde(rename = "outage_ms", with = "millis")]
+    pub outage: Duration,
+}
+
+/// What becomes of a run whose HTTP caller went away.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnCallerGone {
+    Cancel,
+    #[default]
+    Keep,
+}
+
+/// The built-in agent `demo`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DemoConfig {
+    /// Offer it. Default true.
+    pub enabled: bool,
+    /// How fast it speaks: 1 as a person reads (the default), 2 twice as fast; 0 or `"instant"`
+    /// without any pause.
+    pub speed: DemoSpeed,
+}
+
+/// Text that no log and no error shows.
+#[derive(Clone, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Why a configuration is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("the configuration `{}` cannot be read", path.display())]
+    Read {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("the configuration `{}` is not valid", path.display())]
+    Parse {
+        path: PathBuf,
+        source: Box<toml::de::Error>,
+    },
+    #[error("agent `{agent}`: `{url}` is {scheme}, only http is supported")]
+    Scheme {
+        agent: String,
+        url: String,
+        scheme: String,
+    },
+    #[error("agent `{agent}`: the URL `{url}` names no host")]
+    NoHost { agent: String, url: String },
+    #[error("agent `{agent}`: `{header}` cannot be sent as a header")]
+    Header { agent: String, header: String },
+    #[error("agent name `{agent}` is not 1 to 64 letters, digits, `-`, `_` or `.`")]
+    Name { agent: String },
+    #[error("agent name `demo` is the built-in agent's; set `demo.enabled = false` to use it")]
+    DemoName,
+    #[error(
+        "{listen} can be reached from other machines and everybody would be served: listen on a loopback address, or ask for it with --allow-anonymous"
+    )]
+    Exposed { listen: SocketAddr },
+}
+
+/// Port of a hub that was told none.
+pub const DEFAULT_PORT: u16 = 7878;
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
+            allow_anonymous: false,
+            allowed_hosts: Vec::new(),
+            sessions_max: 20_000,
+            connections_max: 24_000,
+            body_bytes_max: 16 << 20,
+            drain: Duration::from_secs(5),
+            agents: BTreeMap::new(),
+            demo: DemoConfig::default(),
+        }
+    }
+}
+
+impl Default for AgentPolicy {
+    fn default() -> Self {
+        Self {
+            headers: BTreeMap::new(),
+            keep_raw: false,
+            on_caller_gone: OnCallerGone::default(),
+            connect: Duration::from_secs(5),
+            response_head: Duration::from_secs(120),
+            silence: Duration::from_secs(600),
+            cancel_grace: Duration::from_secs(2),
+            late: Duration::from_secs(3),
+            outage: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Default for DemoConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            speed: DemoSpeed::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads a TOML file; what it does not name keeps its default.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no TOML, or holds unknown keys or wrong values.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        toml::from_str(&text).map_err(|source| ConfigError::Parse {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })
+    }
+
+    /// Checks what no single field shows.
+    ///
+    /// # Errors
+    /// An agent's name, URL or header cannot be used, or the address would serve strangers unasked.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        for (name, agent) in &self.agents {
+            check_agent(name, agent)?;
+        }
+        if self.demo.enabled && self.agents.contains_key(crate::demo::NAME) {
+            return Err(ConfigError::DemoName);
+        }
+        if !self.listen.ip().is_loopback() && !self.allow_anonymous {
+            return Err(ConfigError::Exposed {
+                listen: self.listen,
+            });
+        }
+        Ok(())
+    }
+}
+
+fn check_agent(name: &str, agent: &AgentConfig) -> Result<(), ConfigError> {
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
+    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+        return Err(ConfigError::Name {
+            agent: name.to_owned(),
+        });
+    }
+    let url = &agent.url;
+    if url.scheme() != "http" {
+        return Err(ConfigError::Scheme {
+            agent: name.to_owned(),
+            url: url.to_string(),
+            scheme: url.scheme().to_owned(),
+        });
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(ConfigError::NoHost {
+            agent: name.to_owned(),
+            url: url.to_string(),
+        });
+    }
+    for (header, value) in &agent.policy.headers {
+        let is_header = http::HeaderName::try_from(header.as_str()).is_ok()
+            && http::HeaderValue::try_from(value.reveal()).is_ok();
+        if !is_header {
+            return Err(ConfigError::Header {
+                agent: name.to_owned(),
+                header: header.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+mod millis {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer};
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_millis)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! AG-UI as it is: `POST /agents/{agent}/run`, for clients that know nothing of a hub
+//! (docs/protocol.md §13.2).
+//!
+//! The caller is one viewer of the run it starts: the run goes on without it, and everybody else
+//! sees the same.
+
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use futures::stream;
+use http::header::CONTENT_TYPE;
+use serde_json::json;
+use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::run_input::RunInput;
+use threadcast_run_registry::decide::{CancelCommand, Command, RunCommand};
+use threadcast_thread_log::principal::Principal;
+use threadcast_wire::error_code::ErrorCode;
+
+use super::body::read_json;
+use super::errors::HttpError;
+use super::event_stream;
+use super::projection::{Projection, ReaderState, RunLevel, run_level};
+use super::router::App;
+use crate::config::OnCallerGone;
+
+/// `GET /agents`.
+pub(crate) async fn agents(
+    State(app): State<App>,
+) -> ([(http::HeaderName, &'static str); 1], String) {
+    let agents: Vec<_> = app
+        .agents
+        .names()
+        .map(|name| json!({ "name": name }))
+        .collect();
+    (
+        [(CONTENT_TYPE, "application/json")],
+        json!({ "agents": agents }).to_string(),
+    )
+}
+
+/// `POST /agents/{agent}/run`.
+pub(crate) async fn run(
+    State(app): State<App>,
+    Path(agent): Path<String>,
+    request: Request,
+) -> Result<Response, HttpError> {
+    let Some(agent) = app.agents.find(&agent).cloned() else {
+        return Err(HttpError::new(
+            ErrorCode::AgentUnknown,
+            format!("there is no agent `{agent}`"),
+        ));
+    };
+    let json = read_json(request.into_body(), app.body_bytes_max).await?;
+    let input = RunInput::read(json.as_str()).map_err(|error| {
+        HttpError::new(
+            ErrorCode::BadFrame,
+            format!("the body is no run input: {error}"),
+        )
+    })?;
+    let thread = input.thread.clone();
+    // A caller without a state holds an empty one.
+    let said = input
+        .state
+        .as_ref()
+        .and_then(|state| state.to_value().ok())
+        .unwrap_or_else(|| json!({}));
+    let on_caller_gone = app.agents.on_caller_gone(&agent);
+    let live = app.hub.live(&thread).await?;
+    let command = Command::Run(RunCommand { agent, input });
+    let run = app
+        .hub
+        .command(thread.clone(), &Principal::anonymous(), command)
+        .await?
+        .run;
+    let caller = Caller::new(&app, on_caller_gone, thread, run.clone());
+    let accepted = live.with_fold(|fold| {
+        fold.registry()
+            .run(&run)
+            .map_or_else(|| fold.head(), |run| run.accepted)
+    });
+    let projection = Projection::new(app.hub.clone(), live, accepted, ReaderState::Said(said));
+    let blocks = stream::unfold(
+        RunStream {
+            projection,
+            run,
+            caller,
+            has_ended: false,
+        },
+        RunStream::next,
+    );
+    Ok(event_stream::respond(blocks, app.stop))
+}
+
+/// The events of one run.
+#[derive(Debug)]
+struct RunStream {
+    projection: Projection,
+    run: RunId,
+    caller: Caller,
+    has_ended: bool,
+}
+
+impl RunStream {
+    /// What the next entries give, up to the run's end. A late error that follows the end is not
+    /// waited for.
+    async fn next(mut self) -> Option<(Vec<u8>, Self)> {
+        let mut block = Vec::new();
+        while block.is_empty() && !self.has_ended {
+            for entry in self.projection.next_entries().await? {
+                if entry.record.run.as_ref() != Some(&self.run) {
+                    continue;
+                }
+                if let Err(error) = self.projection.write(&entry, &mut block).await {
+                    tracing::warn!(%error, "run stream broken off");
+                    return None;
+                }
+                if run_level(&entry) == Some(RunLevel::Ended) {
+                    self.has_ended = true;
+                    self.caller.is_served();
+                    break;
+                }
+            }
+        }
+        (!block.is_empty()).then_some((block, self))
+    }
+}
+
+/// The one who asked for a run, watched for going away where that cancels the run.
+#[derive(Debug)]
+struct Caller(Option<Watched>);
+
+#[derive(Debug)]
+struct Watched {
+    app: App,
+    thread: ThreadId,
+    run: RunId,
+}
+
+impl Caller {
+    fn new(app: &App, on_gone: OnCallerGone, thread: ThreadId, run: RunId) -> Self {
+        match on_gone {
+            OnCallerGone::Cancel => Self(Some(Watched {
+                app: app.clone(),
+                thread,
+                run,
+            })),
+            OnCallerGone::Keep => Self(None),
+        }
+    }
+
+    /// It saw the run's end.
+    fn is_served(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        let Some(Watched { app, thread, run }) = self.0.take() else {
+            return;
+        };
+        if app.stop.is_cancelled() {
+            return;
+        }
+        let hub = app.hub.clone();
+        app.tasks.spawn(async move {
+            let command = Command::Cancel(CancelCommand {
+                run,
+                reason: Some("the caller is gone".to_owned()),
+            });
+            if let Err(error) = hub
+                .command(thread.clone(), &Principal::anonymous(), command)
+                .await
+            {
+                tracing::warn!(%thread, %error, "run of a gone caller not cancelled");
+            }
+        });
+    }
+}

@@ -1,0 +1,46 @@
+//! All paths, and what their handlers share.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+use threadcast_hub::hub::Hub;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::guard::{AllowedHosts, guard};
+use super::{agui, errors, health, threads, ws};
+use crate::upstream::agents::Agents;
+
+/// What a handler needs; cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct App {
+    pub(crate) hub: Hub,
+    pub(crate) agents: Arc<Agents>,
+    /// One permit a session.
+    pub(crate) sessions: Arc<Semaphore>,
+    /// Sessions, and what outlives a request.
+    pub(crate) tasks: TaskTracker,
+    /// Ends event streams.
+    pub(crate) stop: CancellationToken,
+    pub(crate) body_bytes_max: usize,
+}
+
+pub(crate) fn router(app: App, allowed: AllowedHosts) -> Router {
+    Router::new()
+        .route("/", get(health::index))
+        .route("/healthz", get(health::healthz))
+        .route("/ws", get(ws::ws))
+        .route("/agents", get(agui::agents))
+        .route("/agents/{agent}/run", post(agui::run))
+        .route("/threads/{thread}", get(threads::view))
+        .route("/threads/{thread}/events", get(threads::events))
+        .route("/threads/{thread}/resume", post(threads::resume))
+        .route("/threads/{thread}/runs/{run}/cancel", post(threads::cancel))
+        .fallback(errors::not_found)
+        .method_not_allowed_fallback(errors::method_not_allowed)
+        .layer(from_fn_with_state(allowed, guard))
+        .with_state(app)
+}

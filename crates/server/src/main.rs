@@ -1,0 +1,29 @@
+//! The `threadcast` program: reads the command line, starts the log output, runs one subcommand.
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Parser;
+use threadcast_server::cli::{self, Cli};
+use threadcast_server::logging;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    logging::start(cli.log_filter());
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("threadcast: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    runtime
+        .context("the async runtime did not start")?
+        .block_on(cli::run(cli))
+}

@@ -1,0 +1,236 @@
+//! The server: a bound listener, its connections, and its end.
+//!
+//! Every task hangs on one tracker and one token. Each connection has a span; sockets are set up
+//! for small frames and little unsent data (docs/protocol.md §1.3).
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use socket2::SockRef;
+use threadcast_hub::hub::{Hub, HubConfig};
+use threadcast_thread_log::engine::Engine;
+use threadcast_thread_log::lease::NodeId;
+use threadcast_thread_log::memory::MemoryEngine;
+use threadcast_wire::limits::Limits;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use crate::config::{Config, ConfigError};
+use crate::http::guard::AllowedHosts;
+use crate::http::router::{App, router};
+use crate::random;
+use crate::upstream::agents::Agents;
+
+/// Unsent bytes the kernel may hold for one socket: what waits beyond waits as a cursor.
+const UNSENT_BYTES_MAX: u32 = 16 << 10;
+
+/// Longest wait for the head of a request.
+const REQUEST_HEAD_WAIT: Duration = Duration::from_secs(10);
+
+/// Pause after a failed accept: the cause (no free descriptors) does not go away at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("cannot listen on {listen}")]
+    Listen {
+        listen: SocketAddr,
+        source: io::Error,
+    },
+}
+
+/// A server that listens and does not serve yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    router: Router,
+    hub: Hub,
+    /// Sessions, runs and connections.
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    connections: Arc<Semaphore>,
+    drain: Duration,
+    agent_names: Vec<String>,
+}
+
+impl Server {
+    /// Checks the configuration and binds its address.
+    ///
+    /// # Errors
+    /// The configuration cannot be used, or the address is taken.
+    pub async fn bind(config: Config) -> Result<Self, StartError> {
+        config.check()?;
+        let listen = config.listen;
+        let failed = |source| StartError::Listen { listen, source };
+        let listener = TcpListener::bind(listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        Ok(Self::new(
+            &config,
+            listener,
+            address,
+            Arc::new(MemoryEngine::new()),
+        ))
+    }
+
+    fn new(
+        config: &Config,
+        listener: TcpListener,
+        address: SocketAddr,
+        engine: Arc<dyn Engine>,
+    ) -> Self {
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let agents = Arc::new(Agents::new(config, tasks.clone(), stop.clone()));
+        let agent_names = agents.names().map(ToString::to_string).collect();
+        let node = NodeId(random::hex(8).into());
+        let hub = Hub::new(HubConfig {
+            engine,
+            agents: agents.clone(),
+            node,
+            limits: Limits::default(),
+        });
+        let app = App {
+            hub: hub.clone(),
+            agents,
+            sessions: Arc::new(Semaphore::new(config.sessions_max)),
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+            body_bytes_max: config.body_bytes_max,
+        };
+        let allowed = AllowedHosts::new(&config.allowed_hosts, config.allow_anonymous);
+        let connections = Arc::new(Semaphore::new(config.connections_max));
+        let router = router(app, allowed);
+        Self {
+            listener,
+            address,
+            router,
+            hub,
+            tasks,
+            stop,
+            connections,
+            drain: config.drain,
+            agent_names,
+        }
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The names of its agents.
+    pub fn agent_names(&self) -> &[String] {
+        &self.agent_names
+    }
+
+    /// The hub it serves.
+    pub fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    /// Serves until `shutdown`, then ends everything in order.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        tracing::info!(address = %self.address, node = %self.hub.node().0, "listening");
+        tokio::select! {
+            () = shutdown => {}
+            () = self.accept() => {}
+        }
+        self.shut_down().await;
+    }
+
+    /// Takes connections for ever.
+    async fn accept(&self) {
+        loop {
+            let seat = self
+                .connections
+                .clone()
+                .acquire_owned()
+                .await
+                .expect("the semaphore is never closed");
+            match self.listener.accept().await {
+                Ok((socket, peer)) => {
+                    let connection = serve(socket, self.router.clone(), self.stop.clone());
+                    let span = tracing::info_span!("connection", %peer);
+                    self.tasks.spawn(
+                        async move {
+                            connection.await;
+                            drop(seat)
+                        }
+                        .instrument(span),
+                    );
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "accept failed");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    /// Stops accepting, tells viewers, ends runs and streams, and says what did not end.
+    async fn shut_down(self) {
+        let Self {
+            listener,
+            hub,
+            tasks,
+            stop,
+            drain,
+            ..
+        } = self;
+        drop(listener);
+        tracing::info!("draining");
+        let sessions_left = hub.drain(drain).await;
+        stop.cancel();
+        tasks.close();
+        if tokio::time::timeout(drain, tasks.wait()).await.is_err() || sessions_left > 0 {
+            tracing::warn!(
+                sessions_left,
+                tasks_left = tasks.len(),
+                "stopped with work left"
+            );
+        } else {
+            tracing::info!("stopped");
+        }
+    }
+}
+
+/// Serves one connection until it ends, becomes a session, or `stop` is cancelled.
+async fn serve(socket: TcpStream, router: Router, stop: CancellationToken) {
+    if let Err(error) = set_up(&socket) {
+        tracing::debug!(%error, "socket options refused");
+    }
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_HEAD_WAIT)
+        .serve_connection(TokioIo::new(socket), TowerToHyperService::new(router))
+        .with_upgrades();
+    tokio::pin!(connection);
+    let served = tokio::select! {
+        served = &mut connection => served,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = served {
+        tracing::debug!(%error, "connection ended");
+    }
+}
+
+fn set_up(socket: &TcpStream) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    SockRef::from(socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX)
+}

@@ -1,0 +1,15 @@
+//! The server as its clients and agents see it: real sockets on loopback, scripted agents, nothing
+//! mocked.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod access;
+mod agents_that_fail;
+mod answering;
+mod bad_requests;
+mod cancelling;
+mod demo;
+mod runs;
+mod sockets;
+mod support;
+mod threads;
