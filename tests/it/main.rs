@@ -1,0 +1,13 @@
+//! The product's tests: one binary, one topic a file.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on fails at the line that says why"
+)]
+
+mod answering;
+mod bad_input;
+mod fixtures;
+mod many;
+mod newcomer;
+mod real_agents;
+mod resume;

@@ -1,0 +1,329 @@
+//! A viewer of the protocol by hand: frames as JSON, one socket, no reconnecting.
+
+use std::collections::{HashMap, VecDeque};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::within;
+
+/// One socket to a hub.
+#[derive(Debug)]
+pub struct Viewer {
+    socket: WebSocketStream<Cut>,
+    remaining: Arc<AtomicUsize>,
+    ids: u64,
+    /// Frames that came while something else was waited for.
+    waiting: VecDeque<Value>,
+    /// Pieces of longer frames, by thread.
+    parts: HashMap<String, String>,
+    /// The run that each thread's frames are in.
+    current_runs: HashMap<String, String>,
+}
+
+impl Viewer {
+    /// Connects and reads `welcome`.
+    pub async fn connect(url: &str) -> Self {
+        let address = url
+            .strip_prefix("ws://")
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap();
+        let stream = within("a connection", TcpStream::connect(address))
+            .await
+            .unwrap();
+        Self::over(stream, url).await
+    }
+
+    /// The same over a socket with options of its own.
+    pub async fn over(stream: TcpStream, url: &str) -> Self {
+        Self::counted(stream, url, usize::MAX).await
+    }
+
+    /// The same, reading a few bytes at a time so that [`cut_after`](Self::cut_after) is exact.
+    pub async fn connect_counted(url: &str) -> Self {
+        let address = url
+            .strip_prefix("ws://")
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap();
+        let stream = within("a connection", TcpStream::connect(address))
+            .await
+            .unwrap();
+        Self::counted(stream, url, usize::MAX / 2).await
+    }
+
+    async fn counted(stream: TcpStream, url: &str, remaining: usize) -> Self {
+        let remaining = Arc::new(AtomicUsize::new(remaining));
+        let cut = Cut {
+            stream,
+            remaining: Arc::clone(&remaining),
+        };
+        let connecting = tokio_tungstenite::client_async(url, cut);
+        let (socket, _) = within("a handshake", connecting).await.unwrap();
+        let mut viewer = Self {
+            socket,
+            remaining,
+            ids: 0,
+            waiting: VecDeque::new(),
+            parts: HashMap::new(), current_runs: HashMap::new() };
+        let welcome = viewer.frame().await.unwrap();
+        assert_eq!(welcome["op"], "welcome", "{welcome}");
+        viewer
+    }
+
+    /// From here on only so many more bytes arrive; then the line is dead.
+    pub fn cut_after(&self, bytes: usize) {
+        self.remaining.store(bytes, Ordering::SeqCst);
+    }
+
+    /// The next frame, or `None` when the line has ended.
+    pub async fn frame(&mut self) -> Option<Value> {
+        let frame = match self.waiting.pop_front() {
+            Some(frame) => frame,
+            None => self.read().await?,
+        };
+        for event in events_of(std::slice::from_ref(&frame)) {
+            if event["type"] == "RUN_STARTED" {
+                let thread = frame["threadId"].as_str().unwrap().to_owned();
+                self.current_runs.insert(thread, event["runId"].as_str().unwrap().to_owned());
+            }
+        }
+        Some(frame)
+    }
+
+    async fn read(&mut self) -> Option<Value> {
+        within("a frame", async {
+            loop {
+                match self.socket.next().await? {
+                    Ok(Message::Text(text)) => {
+                        let frame = serde_json::from_str(&text).unwrap();
+                        if let Some(frame) = self.joined(frame) {
+                            return Some(frame);
+                        }
+                    }
+                    Ok(Message::Close(_)) | Err(_) => return None,
+                    // Pings keep a line alive; they are not what is waited for.
+                    Ok(_) => {}
+                }
+            }
+        })
+        .await
+    }
+
+    /// The frame itself, or the one whose last part it is.
+    fn joined(&mut self, frame: Value) -> Option<Value> {
+        if frame["op"] != "part" {
+            return Some(frame);
+        }
+        let thread = frame["threadId"].as_str().unwrap().to_owned();
+        let text = self.parts.entry(thread.clone()).or_default();
+        text.push_str(frame["text"].as_str().unwrap());
+        if frame["last"] != true {
+            return None;
+        }
+        let text = self.parts.remove(&thread).unwrap_or_default();
+        Some(serde_json::from_str(&text).unwrap())
+    }
+
+    /// How the hub closed the socket; frames on the way are dropped.
+    pub async fn close_code(&mut self) -> Option<u16> {
+        loop {
+            match within("a close", self.socket.next()).await? {
+                Ok(Message::Close(frame)) => return frame.map(|frame| frame.code.into()),
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    pub async fn send_text(&mut self, text: impl Into<String>) {
+        self.socket.send(Message::text(text.into())).await.unwrap();
+    }
+
+    pub async fn send(&mut self, message: Message) {
+        self.socket.send(message).await.unwrap();
+    }
+
+    /// Sends a request and waits for its answer; what else arrives is kept.
+    pub async fn ask(&mut self, mut request: Value) -> Value {
+        self.ids += 1;
+        let id = json!(self.ids);
+        request["id"] = id.clone();
+        self.send_text(request.to_string()).await;
+        let mut kept = std::mem::take(&mut self.waiting);
+        loop {
+            let frame = self
+                .read()
+                .await
+                .expect("an answer comes before the line ends");
+            if frame["id"] == id {
+                self.waiting = kept;
+                return frame;
+            }
+            kept.push_back(frame);
+        }
+    }
+
+    /// Subscribes; `position` is (epoch, seq).
+    pub async fn subscribe(&mut self, thread: &str, start: Start<'_>) -> Value {
+        let mut request = json!({ "op": "subscribe", "threadId": thread });
+        match start {
+            Start::Snapshot => request["start"] = json!("snapshot"),
+            Start::Log => request["start"] = json!("log"),
+            Start::After(epoch, seq) => {
+                request["epoch"] = json!(epoch);
+                request["after"] = json!(seq);
+            }
+        }
+        let answer = self.ask(request).await;
+        assert_eq!(answer["op"], "subscribed", "{answer}");
+        answer
+    }
+
+    /// Frames of `thread` up to and including the one that brings its seq to `seq`.
+    pub async fn frames_to(&mut self, thread: &str, seq: u64) -> Vec<Value> {
+        let mut frames = Vec::new();
+        while last_seq(&frames) < seq {
+            let frame = self
+                .frame()
+                .await
+                .expect("frames come before the line ends");
+            if frame["threadId"] == thread {
+                frames.push(frame);
+            }
+        }
+        frames
+    }
+
+    /// Frames of `thread` until they hold `count` AG-UI events.
+    pub async fn frames_to_event(&mut self, thread: &str, count: usize) -> Vec<Value> {
+        let mut frames = Vec::new();
+        while events_of(&frames).len() < count {
+            let frame = self
+                .frame()
+                .await
+                .expect("frames come before the line ends");
+            if frame["threadId"] == thread {
+                frames.push(frame);
+            }
+        }
+        frames
+    }
+
+    /// Frames of `thread` up to and including the end of run `run`.
+    pub async fn frames_to_end(&mut self, thread: &str, run: &str) -> Vec<Value> {
+        let mut frames = Vec::new();
+        loop {
+            let frame = self.frame().await.expect("frames come before the line ends");
+            if frame["threadId"] != thread {
+                continue;
+            }
+            let events = events_of(std::slice::from_ref(&frame));
+            frames.push(frame);
+            // A frame with several events ends as its last run did.
+            let ends = events.last().is_some_and(|it| it["type"] == "RUN_FINISHED" || it["type"] == "RUN_ERROR");
+            if ends && self.current_runs.get(thread).is_some_and(|current| current == run) {
+                return frames;
+            }
+        }
+    }
+}
+
+/// Where a subscription begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Start<'a> {
+    Snapshot,
+    Log,
+    After(&'a str, u64),
+}
+
+/// The AG-UI events of frames, in order.
+#[must_use]
+pub fn events_of(frames: &[Value]) -> Vec<Value> {
+    let mut events = Vec::new();
+    for frame in frames {
+        match frame["op"].as_str() {
+            Some("event") => events.push(frame["event"].clone()),
+            Some("events") => events.extend(frame["events"].as_array().unwrap().iter().cloned()),
+            _ => {}
+        }
+    }
+    events
+}
+
+/// The seq that frames bring their viewer to.
+#[must_use]
+pub fn last_seq(frames: &[Value]) -> u64 {
+    let carried = frames
+        .iter()
+        .rev()
+        .find(|frame| matches!(frame["op"].as_str(), Some("event" | "fact" | "events")));
+    carried.and_then(|frame| frame["seq"].as_u64()).unwrap_or(0)
+}
+
+/// Bytes a counted viewer reads at once: less than any frame has.
+const COUNTED_READ: usize = 16;
+
+/// A stream that dies after a number of bytes read.
+#[derive(Debug)]
+struct Cut {
+    stream: TcpStream,
+    remaining: Arc<AtomicUsize>,
+}
+
+impl AsyncRead for Cut {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let remaining = self.remaining.load(Ordering::SeqCst);
+        if remaining == 0 {
+            return Poll::Ready(Err(std::io::ErrorKind::ConnectionReset.into()));
+        }
+        let mut piece = [0; 4096];
+        let most = if remaining == usize::MAX {
+            piece.len()
+        } else {
+            COUNTED_READ
+        };
+        let room = buf.remaining().min(remaining).min(most);
+        let mut part = ReadBuf::new(&mut piece[..room]);
+        let polled = Pin::new(&mut self.stream).poll_read(cx, &mut part);
+        let read = part.filled().len();
+        buf.put_slice(part.filled());
+        if remaining != usize::MAX {
+            self.remaining.fetch_sub(read, Ordering::SeqCst);
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for Cut {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
