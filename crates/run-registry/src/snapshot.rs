@@ -29,19 +29,18 @@ pub fn snapshot(conversation: &Conversation) -> Vec<Event> {
     let Some(latest) = runs.latest() else {
         return Vec::new();
     };
-    let before = runs
-        .before()
-        .filter(|_| latest.is_active() || is_pending_before(conversation));
     let messages: Vec<Message> = conversation.messages().cloned().collect();
+    let mut list = Some(make::messages_snapshot(&messages));
     let reopened = Reopened::of(conversation);
     let is_owned = messages.iter().any(|message| message.owner.is_some());
-    let mut list = Some(make::messages_snapshot(&messages));
+    let is_list_early = latest.is_active() && is_owned && reopened.vanished.is_empty();
     let mut events = Vec::new();
-    if let Some(before) = before {
+    if let Some(before) = runs
+        .before()
+        .filter(|_| is_list_early || is_pending_before(conversation))
+    {
         events.push(before.started.clone());
-        if latest.is_active() && is_owned && reopened.vanished.is_empty() {
-            events.extend(list.take());
-        }
+        events.extend(list.take_if(|_| is_list_early));
         push_end(&mut events, before);
     }
     events.push(latest.started.clone());

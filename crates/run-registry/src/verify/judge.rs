@@ -33,6 +33,39 @@ impl RunScope {
                 must_be_open(event, &self.calls, call, TOOL_CALL)?;
                 must_own(event, owners.calls.get(call), TOOL_CALL.name, call)
             }
+            EventBody::ReasoningStart { .. }
+            | EventBody::ReasoningEnd { .. }
+            | EventBody::ReasoningMessageStart { .. }
+            | EventBody::ReasoningMessageContent { .. }
+            | EventBody::ReasoningMessageEnd { .. }
+            | EventBody::ReasoningEncryptedValue { .. } => self.judge_reasoning(event),
+            EventBody::ActivityDelta { message, .. } => {
+                must_own(event, owners.activities.get(message), "activity", message)
+            }
+            EventBody::StepStarted { .. }
+            | EventBody::StepFinished { .. }
+            | EventBody::SubagentStarted { .. }
+            | EventBody::SubagentFinished { .. }
+            | EventBody::SubagentError { .. } => self.judge_bracket(event),
+            EventBody::RunFinished {
+                thread,
+                run,
+                outcome,
+                ..
+            } => {
+                must_name(event, (thread, run), &self.thread, &self.run)?;
+                self.judge_finish(event)?;
+                must_be_unique(event, outcome)
+            }
+            // Results, state, snapshots, activities, RAW and CUSTOM are legal anywhere inside a run; chunks are
+            // judged in expanded form.
+            _ => Ok(()),
+        }
+    }
+
+    fn judge_reasoning(&self, event: &Event) -> Result<(), Violation> {
+        let owners = &self.owners;
+        match &event.body {
             EventBody::ReasoningStart { span } => {
                 must_be_closed(event, &self.spans, span, SPAN)?;
                 must_own(event, owners.reasoning.get(span), SPAN.name, span)
@@ -72,26 +105,6 @@ impl RunScope {
                     must_own(event, owners.calls.get(call), TOOL_CALL.name, call)
                 }
             },
-            EventBody::ActivityDelta { message, .. } => {
-                must_own(event, owners.activities.get(message), "activity", message)
-            }
-            EventBody::StepStarted { .. }
-            | EventBody::StepFinished { .. }
-            | EventBody::SubagentStarted { .. }
-            | EventBody::SubagentFinished { .. }
-            | EventBody::SubagentError { .. } => self.judge_bracket(event),
-            EventBody::RunFinished {
-                thread,
-                run,
-                outcome,
-                ..
-            } => {
-                must_name(event, (thread, run), &self.thread, &self.run)?;
-                self.judge_finish(event)?;
-                must_be_unique(event, outcome)
-            }
-            // Results, state, snapshots, activities, RAW and CUSTOM are legal anywhere inside a run; chunks are
-            // judged in expanded form.
             _ => Ok(()),
         }
     }
