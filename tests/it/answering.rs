@@ -6,7 +6,8 @@ use threadcast_tests::recording::Recording;
 use threadcast_tests::replay::Replay;
 use threadcast_tests::viewer::{Start, Viewer, events_of};
 
-/// An agent that asks for two approvals, one of them with a deadline that has passed, and is satisfied by any answer.
+/// An agent that asks for two approvals, one of them with a deadline that has passed, and is
+/// satisfied by any answer.
 fn asking() -> Recording {
     let schema = json!({
         "type": "object",
@@ -222,7 +223,8 @@ async fn every_wrong_answer_has_its_own_error_and_harms_nothing() {
     viewer.frames_to_end(THREAD, "second").await;
 }
 
-/// Goal: exactly one of many answers wins. Forty viewers, half of them approving and half refusing, answer at once.
+/// Goal: exactly one of many answers wins. Forty viewers, half of them approving and half refusing,
+/// answer at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_forty_answers_at_once_exactly_one_wins() {
     let Asked {

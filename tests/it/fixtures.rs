@@ -24,9 +24,16 @@ async fn assert_valid(folder: &str, least: usize) {
     });
     let verdicts = script("check_events.mjs", &json!(files.collect::<Vec<_>>())).await;
     let verdicts = verdicts.as_array().unwrap();
-    let refused: Vec<_> = verdicts.iter().filter(|verdict| verdict.get("error").is_some()).collect();
+    let refused: Vec<_> = verdicts
+        .iter()
+        .filter(|verdict| verdict.get("error").is_some())
+        .collect();
     assert!(refused.is_empty(), "{refused:#?}");
-    assert!(verdicts.len() >= least, "{folder} has {} events, at least {least} are expected", verdicts.len());
+    assert!(
+        verdicts.len() >= least,
+        "{folder} has {} events, at least {least} are expected",
+        verdicts.len()
+    );
 }
 
 #[tokio::test]
@@ -41,15 +48,20 @@ async fn events_inside_frame_fixtures_pass_the_published_schemas() {
 
 #[tokio::test]
 async fn the_published_client_folds_the_histories_as_their_fixtures_say() {
-    let histories = files("proto-fixtures/histories", ".jsonl").into_iter().map(|path| {
-        let events = fs::read_to_string(&path).unwrap();
-        let events: Vec<&str> = events.lines().collect();
-        let fold = fs::read_to_string(path.with_extension("fold.json")).unwrap();
-        json!({ "name": path.file_stem().unwrap().to_str(), "events": events, "fold": fold })
-    });
+    let histories = files("proto-fixtures/histories", ".jsonl")
+        .into_iter()
+        .map(|path| {
+            let events = fs::read_to_string(&path).unwrap();
+            let events: Vec<&str> = events.lines().collect();
+            let fold = fs::read_to_string(path.with_extension("fold.json")).unwrap();
+            json!({ "name": path.file_stem().unwrap().to_str(), "events": events, "fold": fold })
+        });
     let verdicts = script("check_histories.mjs", &json!(histories.collect::<Vec<_>>())).await;
     let verdicts = verdicts.as_array().unwrap();
     assert!(verdicts.len() >= 6, "{} histories", verdicts.len());
-    let wrong: Vec<_> = verdicts.iter().filter(|verdict| verdict.get("error").is_some()).collect();
+    let wrong: Vec<_> = verdicts
+        .iter()
+        .filter(|verdict| verdict.get("error").is_some())
+        .collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

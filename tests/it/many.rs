@@ -112,8 +112,9 @@ async fn one_viewer_of_a_hundred_threads_ends_equal_on_each() {
 /// How long the slow viewer does not read; it outlives every buffer and heartbeat between.
 const STALL: Duration = Duration::from_secs(45);
 
-/// Goal: a viewer that does not read costs a cursor. It stalls through a 50-event/s run behind a small receive
-/// buffer; the others finish meanwhile, and it is still connected and ends equal when it reads again.
+/// Goal: a viewer that does not read costs a cursor. It stalls through a 50-event/s run behind a
+/// small receive buffer; the others finish meanwhile, and it is still connected and ends equal when
+/// it reads again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_viewer_that_stops_reading_delays_nobody_and_ends_equal() {
     let story = telling(50 * usize::try_from(STALL.as_secs()).unwrap());
@@ -135,10 +136,14 @@ async fn a_viewer_that_stops_reading_delays_nobody_and_ends_equal() {
             hold.allow(1);
         }
     });
-    // What is held for a session is looked at as often as the story goes on, while the slow viewer is blocked.
+    // What is held for a session is looked at as often as the story goes on, while the slow viewer
+    // is blocked.
     let watching = async {
         let (mut frames, mut held_bytes_max) = (Vec::new(), 0);
-        while frames.last().is_none_or(|frame: &Value| frame["event"]["type"] != "RUN_FINISHED") {
+        while frames
+            .last()
+            .is_none_or(|frame: &Value| frame["event"]["type"] != "RUN_FINISHED")
+        {
             frames.push(fast.frame().await.expect("the fast viewer stays"));
             if frames.len() % 50 == 0 {
                 held_bytes_max = held_bytes_max.max(hub.held_bytes_max().await);

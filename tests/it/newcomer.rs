@@ -20,7 +20,8 @@ fn threadcast(hub: &Program, args: &[&str]) -> Command {
     command
 }
 
-/// Goal: the lines the program prints do what they say. A run is watched twice and approved from elsewhere.
+/// Goal: the lines the program prints do what they say. A run is watched twice and approved from
+/// elsewhere.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_watched_in_two_terminals_and_approved_from_a_third() {
     let hub = Program::start(&[]).await;

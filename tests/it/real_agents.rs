@@ -1,4 +1,5 @@
-//! Runs of real agents reach the published client, a viewer from the start and one that joins in mid-run, equally.
+//! Runs of real agents reach the published client, a viewer from the start and one that joins in
+//! mid-run, equally.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,8 @@ use threadcast_tests::recording::Recording;
 use threadcast_tests::replay::Replay;
 use threadcast_tests::viewer::{Start, Viewer, events_of};
 
-/// Recordings whose client did what the hub does not let through to the agent: each has a test of its own.
+/// Recordings whose client did what the hub does not let through to the agent: each has a test of
+/// its own.
 const REFUSED_BY_THE_HUB: &[&str] = &[
     "agui-pydantic-approval-bad-resume",
     "agui-langgraph-interrupt-noresume",
@@ -99,7 +101,8 @@ struct Watched {
     joined: Vec<Value>,
 }
 
-/// Runs a recording by an `HttpAgent` through the hub, watched from the start and from the middle of its last run.
+/// Runs a recording by an `HttpAgent` through the hub, watched from the start and from the middle
+/// of its last run.
 async fn watch_recorded(
     hub: &Program,
     replay: &Replay,

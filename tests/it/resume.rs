@@ -1,4 +1,5 @@
-//! Whatever breaks and wherever, a viewer that returns with its position has each entry exactly once.
+//! Whatever breaks and wherever, a viewer that returns with its position has each entry exactly
+//! once.
 
 use std::sync::Arc;
 
@@ -40,7 +41,8 @@ impl Position {
     }
 }
 
-/// Starts the runs of a recording over the socket, one after the other, and returns the head they led to.
+/// Starts the runs of a recording over the socket, one after the other, and returns the head they
+/// led to.
 async fn run_all(hub: &Program, recording: &Recording, thread: &str) -> u64 {
     let mut viewer = Viewer::connect(&hub.ws()).await;
     viewer.subscribe(thread, Start::Log).await;

@@ -1,4 +1,5 @@
-//! The harness of the end-to-end tests: starts the real program, real agents and the published client.
+//! The harness of the end-to-end tests: starts the real program, real agents and the published
+//! client.
 //!
 //! Everything listens on loopback ports the system chose, and ends with the value that started it.
 //!

@@ -33,7 +33,8 @@ pub fn binary() -> PathBuf {
 }
 
 impl Program {
-    /// Starts a hub on a port of the system's choice, with the agents named and an instant demo agent.
+    /// Starts a hub on a port of the system's choice, with the agents named and an instant demo
+    /// agent.
     pub async fn start(agents: &[(String, String)]) -> Self {
         Self::start_with(agents, &["--demo-speed", "instant"]).await
     }

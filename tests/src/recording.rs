@@ -20,7 +20,8 @@ pub struct Exchange {
     pub request: Value,
     pub status: u16,
     pub content_type: String,
-    /// The answer in pieces as they were written: SSE blocks with their terminators, or one whole body.
+    /// The answer in pieces as they were written: SSE blocks with their terminators, or one whole
+    /// body.
     pub blocks: Vec<String>,
     /// Whether the recorded answer was cut or left by its client.
     pub broken: bool,
@@ -64,7 +65,8 @@ impl Recording {
         }
     }
 
-    /// An agent that says `runs`, one list of events a request, with `THREAD` and `RUN` for the ids of the request.
+    /// An agent that says `runs`, one list of events a request, with `THREAD` and `RUN` for the ids
+    /// of the request.
     #[must_use]
     pub fn scripted(name: &str, runs: &[Vec<Value>]) -> Self {
         let exchanges = runs.iter().map(|events| Exchange {
@@ -99,7 +101,8 @@ impl Recording {
         }
     }
 
-    /// The recordings of runs that went to their end: what a client through the hub must see as the recorded one did.
+    /// The recordings of runs that went to their end: what a client through the hub must see as the
+    /// recorded one did.
     #[must_use]
     pub fn complete() -> Vec<Self> {
         let mut names: Vec<String> = std::fs::read_dir(repository("proto-fixtures/recordings"))

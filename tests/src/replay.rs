@@ -1,7 +1,7 @@
 //! An agent that says what a recorded agent said.
 //!
-//! Each thread replays the recording from its start, one exchange a request, under the ids of the request. A thread
-//! may be held back: its blocks leave one by one, as a test allows them.
+//! Each thread replays the recording from its start, one exchange a request, under the ids of the
+//! request. A thread may be held back: its blocks leave one by one, as a test allows them.
 
 use std::collections::HashMap;
 use std::convert::Infallible;

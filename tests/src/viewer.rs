@@ -76,7 +76,9 @@ impl Viewer {
             remaining,
             ids: 0,
             waiting: VecDeque::new(),
-            parts: HashMap::new(), current_runs: HashMap::new() };
+            parts: HashMap::new(),
+            current_runs: HashMap::new(),
+        };
         let welcome = viewer.frame().await.unwrap();
         assert_eq!(welcome["op"], "welcome", "{welcome}");
         viewer
@@ -96,7 +98,8 @@ impl Viewer {
         for event in events_of(std::slice::from_ref(&frame)) {
             if event["type"] == "RUN_STARTED" {
                 let thread = frame["threadId"].as_str().unwrap().to_owned();
-                self.current_runs.insert(thread, event["runId"].as_str().unwrap().to_owned());
+                self.current_runs
+                    .insert(thread, event["runId"].as_str().unwrap().to_owned());
             }
         }
         Some(frame)
@@ -225,15 +228,25 @@ impl Viewer {
     pub async fn frames_to_end(&mut self, thread: &str, run: &str) -> Vec<Value> {
         let mut frames = Vec::new();
         loop {
-            let frame = self.frame().await.expect("frames come before the line ends");
+            let frame = self
+                .frame()
+                .await
+                .expect("frames come before the line ends");
             if frame["threadId"] != thread {
                 continue;
             }
             let events = events_of(std::slice::from_ref(&frame));
             frames.push(frame);
             // A frame with several events ends as its last run did.
-            let ends = events.last().is_some_and(|it| it["type"] == "RUN_FINISHED" || it["type"] == "RUN_ERROR");
-            if ends && self.current_runs.get(thread).is_some_and(|current| current == run) {
+            let ends = events
+                .last()
+                .is_some_and(|it| it["type"] == "RUN_FINISHED" || it["type"] == "RUN_ERROR");
+            if ends
+                && self
+                    .current_runs
+                    .get(thread)
+                    .is_some_and(|current| current == run)
+            {
                 return frames;
             }
         }

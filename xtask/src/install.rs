@@ -1,4 +1,5 @@
-//! What the tests need besides Rust: language packages under `target/`, system programs by apt-get where that works.
+//! What the tests need besides Rust: language packages under `target/`, system programs by apt-get
+//! where that works.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +19,8 @@ pub(crate) struct Installed {
 /// Installs what is missing; does nothing when the lists have not changed.
 ///
 /// # Errors
-/// A program is missing or too old and cannot be installed from here: the message has the line that does it.
+/// A program is missing or too old and cannot be installed from here: the message has the line that
+/// does it.
 pub(crate) fn install() -> anyhow::Result<Installed> {
     require("node", "--version", (20, 0), "nodejs npm")?;
     require("npm", "--version", (9, 0), "npm")?;

@@ -1,4 +1,5 @@
-//! The project's recipes, each of which can be typed by hand too: every command is printed before it runs.
+//! The project's recipes, each of which can be typed by hand too: every command is printed before
+//! it runs.
 
 mod command;
 mod install;

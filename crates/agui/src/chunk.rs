@@ -1,11 +1,11 @@
 //! Turns chunk events into the start, content and end events they stand for.
 //!
-//! Each subagent invocation, and the parent agent, has a lane, and a lane holds at most one item that is being
-//! assembled from chunks. An item ends when another one begins in its lane or when an event of the same owner comes
-//! that is not part of it; the end of the stream ends nothing.
+//! Each subagent invocation, and the parent agent, has a lane, and a lane holds at most one item
+//! that is being assembled from chunks. An item ends when another one begins in its lane or when an
+//! event of the same owner comes that is not part of it; the end of the stream ends nothing.
 //!
-//! Invariant: lanes stand in the order in which their items were opened, no owner has two, and no two lanes assemble
-//! the same item.
+//! Invariant: lanes stand in the order in which their items were opened, no owner has two, and no
+//! two lanes assemble the same item.
 
 mod item;
 mod write;
@@ -109,8 +109,8 @@ impl Lanes {
         self.0.is_empty()
     }
 
-    /// Gives `emit` what `event` stands for: the ends of items it closes, then itself or, for a chunk, the events
-    /// that it opens and continues an item with.
+    /// Gives `emit` what `event` stands for: the ends of items it closes, then itself or, for a
+    /// chunk, the events that it opens and continues an item with.
     ///
     /// # Errors
     /// The chunk belongs to no item; then nothing is emitted and nothing changes.

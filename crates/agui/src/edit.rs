@@ -70,7 +70,8 @@ pub(crate) fn append_member(object: &str, name: &str, value: &str) -> String {
 
 type Part<'a> = (std::ops::Range<usize>, &'a str, Edit);
 
-/// Each part keeps the bytes in front of it; the first one kept loses the comma of those dropped before it.
+/// Each part keeps the bytes in front of it; the first one kept loses the comma of those dropped
+/// before it.
 fn join(json: &str, parts: Vec<Part<'_>>) -> Option<String> {
     if parts
         .iter()

@@ -1,7 +1,7 @@
 //! The 31 event types of AG-UI 1.0.
 //!
-//! An event is what it says and the bytes it came in. How one is read stands in `event/read.rs` and, type by type, in
-//! `event/body.rs`; how the hub writes its own, in `make.rs`.
+//! An event is what it says and the bytes it came in. How one is read stands in `event/read.rs`
+//! and, type by type, in `event/body.rs`; how the hub writes its own, in `make.rs`.
 
 mod body;
 mod read;
@@ -33,7 +33,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// The event without its provider's native form: nothing is left of RAW, others lose `rawEvent`.
+    /// The event without its provider's native form: nothing is left of RAW, others lose
+    /// `rawEvent`.
     ///
     /// An event that carries none keeps its bytes.
     pub fn without_raw(&self) -> Option<Self> {

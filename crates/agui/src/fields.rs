@@ -1,7 +1,8 @@
 //! Reads the described members of a JSON object, each with a typed getter.
 //!
-//! Members that nobody asks for are ignored, which is how undescribed material is stripped. A described member with a
-//! wrong value is an error that tells where it is and both what was expected and what was found.
+//! Members that nobody asks for are ignored, which is how undescribed material is stripped. A
+//! described member with a wrong value is an error that tells where it is and both what was
+//! expected and what was found.
 
 use std::borrow::Cow;
 use std::fmt;

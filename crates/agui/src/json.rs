@@ -1,7 +1,8 @@
 //! JSON kept as text, checked once.
 //!
-//! Syntax is judged by `serde_json`; what it lets through but the hub must not (depth, repeated names, line breaks) is
-//! found in one walk over the same bytes. Numbers and strings are only looked into when a value is asked for.
+//! Syntax is judged by `serde_json`; what it lets through but the hub must not (depth, repeated
+//! names, line breaks) is found in one walk over the same bytes. Numbers and strings are only
+//! looked into when a value is asked for.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -39,25 +40,28 @@ pub enum JsonError {
     /// In a name or an id, which are compared.
     #[error("JSON string holds half a surrogate pair")]
     HalfSurrogate,
-    /// Well-formed text whose value cannot be held: a number beyond every double, half a surrogate pair.
+    /// Well-formed text whose value cannot be held: a number beyond every double, half a surrogate
+    /// pair.
     #[error("JSON value at column {column} cannot be held: {reason}")]
     NoValue { column: usize, reason: Box<str> },
 }
 
 /// One JSON value as text; a copy is a reference count.
 ///
-/// Invariant: valid JSON, no repeated member names, no line breaks, no white space around it; no deeper than
-/// [`DEPTH_MAX`] unless the hub made it itself.
+/// Invariant: valid JSON, no repeated member names, no line breaks, no white space around it; no
+/// deeper than [`DEPTH_MAX`] unless the hub made it itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawJson(Arc<str>);
 
 impl RawJson {
-    /// Checks `json` and keeps it, without the white space around it and the line breaks outside strings.
+    /// Checks `json` and keeps it, without the white space around it and the line breaks outside
+    /// strings.
     ///
     /// Half a surrogate pair inside a string is kept: its other half may come in another event.
     ///
     /// # Errors
-    /// The text is malformed, too deep, or repeats a member name within one object (names compare unescaped).
+    /// The text is malformed, too deep, or repeats a member name within one object (names compare
+    /// unescaped).
     pub fn parse(json: &str) -> Result<Self, JsonError> {
         serde_json::from_str::<IgnoredAny>(json).map_err(|error| syntax(&error))?;
         let trimmed = json.trim_matches([' ', '\t', '\n', '\r']);

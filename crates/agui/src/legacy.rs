@@ -1,7 +1,8 @@
 //! Retired shapes that old peers still send, in their present form.
 //!
-//! Only shapes that AG-UI once allowed are translated: some nulls, binary content parts, and THINKING events. What was
-//! never allowed is left for the reader to refuse. Members that nobody describes stay as they came.
+//! Only shapes that AG-UI once allowed are translated: some nulls, binary content parts, and
+//! THINKING events. What was never allowed is left for the reader to refuse. Members that nobody
+//! describes stay as they came.
 
 mod binary;
 mod thinking;

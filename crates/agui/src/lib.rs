@@ -1,8 +1,9 @@
-//! AG-UI 1.0 as plain data: events, messages, run input and interrupts, each with its original bytes.
+//! AG-UI 1.0 as plain data: events, messages, run input and interrupts, each with its original
+//! bytes.
 //!
-//! Reading follows the strip-then-validate rule of the contract: what the protocol does not describe is no error
-//! and stays in the original bytes; a described field with a wrong value is refused. Nothing here knows a log, a
-//! thread's history or a socket.
+//! Reading follows the strip-then-validate rule of the contract: what the protocol does not
+//! describe is no error and stays in the original bytes; a described field with a wrong value is
+//! refused. Nothing here knows a log, a thread's history or a socket.
 //!
 //! Invariant: a value of these types was checked once, when it was read; nobody checks it again.
 

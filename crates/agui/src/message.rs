@@ -41,8 +41,8 @@ impl Message {
         }))
     }
 
-    /// Writes the message as JSON, the same bytes for the same message: id and role, what the role holds, owner,
-    /// metadata, then what the protocol does not describe.
+    /// Writes the message as JSON, the same bytes for the same message: id and role, what the role
+    /// holds, owner, metadata, then what the protocol does not describe.
     pub fn write(&self, out: &mut String) {
         let mut object = ObjectWriter::begin(out);
         object.string("id", self.id.as_str());
@@ -68,7 +68,8 @@ impl Message {
         self.body.role()
     }
 
-    /// The text alone, see [`Content::text`]; `None` for an activity and for an assistant message without content.
+    /// The text alone, see [`Content::text`]; `None` for an activity and for an assistant message
+    /// without content.
     pub fn text(&self) -> Option<Escaped> {
         match &self.body {
             MessageBody::Activity { .. } => None,

@@ -12,7 +12,8 @@ pub enum PointerError {
     Tilde,
 }
 
-/// A pointer whose syntax was checked: empty, or `/`-prefixed tokens with `~0` and `~1` as the only escapes.
+/// A pointer whose syntax was checked: empty, or `/`-prefixed tokens with `~0` and `~1` as the only
+/// escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointer(Box<str>);
 

@@ -31,7 +31,8 @@ pub struct RunInput {
 }
 
 impl RunInput {
-    /// Reads a submission: retired shapes are translated, activity messages, which an input never holds, left out.
+    /// Reads a submission: retired shapes are translated, activity messages, which an input never
+    /// holds, left out.
     ///
     /// # Errors
     /// The text is no JSON, or a described member is missing or has a wrong value.

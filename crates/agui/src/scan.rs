@@ -1,7 +1,8 @@
-//! Walks JSON text that is known to be valid: finds where values end, and splits objects and arrays.
+//! Walks JSON text that is known to be valid: finds where values end, and splits objects and
+//! arrays.
 //!
-//! It is no parser: syntax is `serde_json`'s business and was checked before. On text that is not valid the answers
-//! are useless but every function still returns.
+//! It is no parser: syntax is `serde_json`'s business and was checked before. On text that is not
+//! valid the answers are useless but every function still returns.
 
 /// One member of an object, with where it stands in the object's text.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +77,8 @@ pub(crate) fn string_end(bytes: &[u8], start: usize) -> usize {
     }
 }
 
-/// How many bytes at least stand before the first quote or backslash, counted in blocks that the processor compares at
-/// once.
+/// How many bytes at least stand before the first quote or backslash, counted in blocks that the
+/// processor compares at once.
 fn plain_bytes(bytes: &[u8]) -> usize {
     let (blocks, _) = bytes.as_chunks::<16>();
     let is_plain = |block: &&[u8; 16]| {

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 /// The bytes between the quotes of a JSON string, joined without decoding.
 ///
-/// So two halves of a surrogate pair that came in two deltas join to one character, and writing text out again is a
-/// copy. Comparison is by bytes: two spellings of one text differ.
+/// So two halves of a surrogate pair that came in two deltas join to one character, and writing
+/// text out again is a copy. Comparison is by bytes: two spellings of one text differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Escaped(String);
 

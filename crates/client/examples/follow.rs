@@ -1,4 +1,5 @@
-//! Prints a thread as it grows: `cargo run -p threadcast-client --example follow -- ws://127.0.0.1:7878/ws th_1`.
+//! Prints a thread as it grows: `cargo run -p threadcast-client --example follow --
+//! ws://127.0.0.1:7878/ws th_1`.
 
 use threadcast_client::{Client, Options, Start, Update};
 

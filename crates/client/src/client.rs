@@ -57,13 +57,16 @@ impl Default for Options {
     }
 }
 
-/// Commands that wait for the connection to take them; when full, callers wait (within their timeout).
+/// Commands that wait for the connection to take them; when full, callers wait (within their
+/// timeout).
 const COMMANDS_MAX: usize = 32;
 
-/// A handle on one connection; copies share it. The connection ends with the last handle and subscription.
+/// A handle on one connection; copies share it. The connection ends with the last handle and
+/// subscription.
 ///
-/// Requests and subscriptions outlive breaks: the client connects again with jitter, subscribes from its positions and
-/// repeats what has no answer. That is safe, since the hub knows a `run`, `resume` or `cancel` by its run id.
+/// Requests and subscriptions outlive breaks: the client connects again with jitter, subscribes
+/// from its positions and repeats what has no answer. That is safe, since the hub knows a `run`,
+/// `resume` or `cancel` by its run id.
 #[derive(Clone, Debug)]
 pub struct Client {
     commands: mpsc::Sender<Command>,
@@ -76,9 +79,9 @@ impl Client {
     /// Connects to a hub, for example `ws://127.0.0.1:7878/ws`, and waits for its `welcome`.
     ///
     /// # Errors
-    /// The URL is not usable (`bad_url`, `unsupported`), or the first attempt failed (`disconnected`, `handshake`,
-    /// `closed`, `protocol`, `timeout`). Later failures are tried again without end, except those the hub's close code
-    /// forbids.
+    /// The URL is not usable (`bad_url`, `unsupported`), or the first attempt failed
+    /// (`disconnected`, `handshake`, `closed`, `protocol`, `timeout`). Later failures are tried
+    /// again without end, except those the hub's close code forbids.
     pub async fn connect(url: &str, options: Options) -> Result<Self, Error> {
         let mut client = Self::connect_in_background(url, options)?;
         client
@@ -116,7 +119,8 @@ impl Client {
         })
     }
 
-    /// Starts a run of `agent`. The answer comes when the run is accepted; its events come by subscription.
+    /// Starts a run of `agent`. The answer comes when the run is accepted; its events come by
+    /// subscription.
     ///
     /// # Errors
     /// As the hub says; `timeout`; `disconnected` when the client has ended.
@@ -136,7 +140,8 @@ impl Client {
     /// Answers all open interrupts of the run `of` and starts the run `run`, which takes them.
     ///
     /// # Errors
-    /// As the hub says, for example `already_resolved`; `timeout`; `disconnected` when the client has ended.
+    /// As the hub says, for example `already_resolved`; `timeout`; `disconnected` when the client
+    /// has ended.
     pub async fn resume(
         &self,
         thread: ThreadId,

@@ -1,9 +1,11 @@
 //! The task behind a client: connects, serves one socket until it breaks, waits, connects again.
 //!
-//! It owns everything that changes: the requests without an answer and the followed threads. It never holds back a
-//! command for long: while it connects or waits, commands are taken and deadlines kept.
+//! It owns everything that changes: the requests without an answer and the followed threads. It
+//! never holds back a command for long: while it connects or waits, commands are taken and
+//! deadlines kept.
 //!
-//! Invariant: while an update waits for its reader ([`Connection::parked`]), nothing is read from any socket.
+//! Invariant: while an update waits for its reader ([`Connection::parked`]), nothing is read from
+//! any socket.
 
 use std::future::pending;
 use std::sync::Arc;

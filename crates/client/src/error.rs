@@ -11,9 +11,9 @@ use threadcast_wire::error_body::ReceivedError;
 
 /// Why a request, a subscription or a connection failed; a copy is a reference count.
 ///
-/// Either the hub refused (then [`code`](Self::code) is a code of the protocol, possibly one of a later version) or
-/// the client could not do its part: `bad_url`, `closed`, `disconnected`, `already_subscribed`, `handshake`,
-/// `protocol`, `timeout`, `unsupported`.
+/// Either the hub refused (then [`code`](Self::code) is a code of the protocol, possibly one of a
+/// later version) or the client could not do its part: `bad_url`, `closed`, `disconnected`,
+/// `already_subscribed`, `handshake`, `protocol`, `timeout`, `unsupported`.
 #[derive(Clone)]
 pub struct Error(Arc<Cause>);
 
@@ -98,7 +98,8 @@ impl Error {
 
     /// Whether the same thing may succeed later without being changed.
     ///
-    /// A request that may be repeated under the same run id loses nothing: the hub answers with the run it started.
+    /// A request that may be repeated under the same run id loses nothing: the hub answers with the
+    /// run it started.
     pub fn is_retryable(&self) -> bool {
         match &*self.0 {
             Cause::Disconnected(_) | Cause::Timeout { .. } => true,

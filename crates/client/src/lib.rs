@@ -1,6 +1,8 @@
-//! A client of the Threadcast hub: one socket, any number of threads, reconnects and resumes by itself.
+//! A client of the Threadcast hub: one socket, any number of threads, reconnects and resumes by
+//! itself.
 //!
-//! It knows the wire and nothing of the hub behind it. What a thread's events amount to is for its reader to fold.
+//! It knows the wire and nothing of the hub behind it. What a thread's events amount to is for its
+//! reader to fold.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,8 +21,8 @@
 //! # }
 //! ```
 //!
-//! Invariant: a subscription yields every entry of its thread exactly once, in order, across any number of breaks; and
-//! a request is answered once, by the hub or by its deadline.
+//! Invariant: a subscription yields every entry of its thread exactly once, in order, across any
+//! number of breaks; and a request is answered once, by the hub or by its deadline.
 
 #![warn(missing_docs)]
 

@@ -1,6 +1,7 @@
 //! Requests without an answer: their ids, deadlines and what to repeat on a new connection.
 //!
-//! Invariant: every request taken is answered exactly once, by the hub, its deadline or the end of the client.
+//! Invariant: every request taken is answered exactly once, by the hub, its deadline or the end of
+//! the client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -64,7 +65,8 @@ impl Requests {
         text
     }
 
-    /// The frames of all requests whose outcome is unknown, for a new connection; forgets whom nobody waits for.
+    /// The frames of all requests whose outcome is unknown, for a new connection; forgets whom
+    /// nobody waits for.
     pub(crate) fn repeat(&mut self) -> Vec<String> {
         self.waiting.retain(|_, waiting| !waiting.reply.is_closed());
         self.waiting

@@ -258,7 +258,8 @@ fn failure(error: WsError) -> Error {
         WsError::Http(response) => refusal(&response),
         WsError::Io(source) => Disconnect::Broken { source }.into(),
         WsError::ConnectionClosed | WsError::AlreadyClosed => Disconnect::End.into(),
-        // A connection that breaks without a close frame is told as a violation of the WebSocket protocol.
+        // A connection that breaks without a close frame is told as a violation of the WebSocket
+        // protocol.
         WsError::Protocol(error) => Disconnect::Broken {
             source: std::io::Error::new(std::io::ErrorKind::InvalidData, error),
         }

@@ -1,8 +1,9 @@
 //! A subscription as its reader holds it: a bounded stream of updates that outlives connections.
 //!
-//! Bounded by bytes: when what was received and not yet taken passes [`Options::subscription_bytes`], the client
-//! stops reading its socket until the reader catches up. The hub then holds a cursor for this client and nothing
-//! else, so a slow reader loses nothing; but every other subscription and answer of the same client waits with it.
+//! Bounded by bytes: when what was received and not yet taken passes
+//! [`Options::subscription_bytes`], the client stops reading its socket until the reader catches
+//! up. The hub then holds a cursor for this client and nothing else, so a slow reader loses
+//! nothing; but every other subscription and answer of the same client waits with it.
 //!
 //! [`Options::subscription_bytes`]: crate::Options::subscription_bytes
 
@@ -135,7 +136,8 @@ pub(crate) fn subscription(
 }
 
 impl Feed {
-    /// Delivers if the reader has room, else gives the delivery back; what nobody reads any more is dropped.
+    /// Delivers if the reader has room, else gives the delivery back; what nobody reads any more is
+    /// dropped.
     pub(crate) fn try_deliver(&self, delivery: Delivery) -> Option<Delivery> {
         match self
             .shared
@@ -212,7 +214,8 @@ impl Subscription {
     /// The next update; `None` after the error that ended the subscription.
     ///
     /// # Errors
-    /// Once, at the end: the hub ended or refused the subscription, or the connection is not tried again.
+    /// Once, at the end: the hub ended or refused the subscription, or the connection is not tried
+    /// again.
     ///
     /// # Cancel safety
     /// Cancel safe: an update is taken when the future is ready.
@@ -220,14 +223,16 @@ impl Subscription {
         self.next().await.transpose()
     }
 
-    /// Where the thread stands after the last update taken: all that [`Start::After`](crate::Start::After) needs.
+    /// Where the thread stands after the last update taken: all that
+    /// [`Start::After`](crate::Start::After) needs.
     ///
     /// `None` before the hub answered, and between a reset and its baseline.
     pub fn position(&self) -> Option<&Position> {
         self.position.as_ref()
     }
 
-    /// The hub's frame behind the last update taken, as it was sent, parts joined; none for [`Update::Lost`].
+    /// The hub's frame behind the last update taken, as it was sent, parts joined; none for
+    /// [`Update::Lost`].
     pub fn frame(&self) -> Option<&str> {
         self.frame.as_deref()
     }

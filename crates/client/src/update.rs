@@ -42,8 +42,8 @@ impl Start {
 pub enum Update {
     /// The hub serves the subscription, at the beginning and after every break.
     ///
-    /// With [`Mode::Snapshot`] and [`Mode::Log`] what is held of the thread is void. A viewer that reached `head` is
-    /// caught up; a thread whose head is 0 has nothing to follow with.
+    /// With [`Mode::Snapshot`] and [`Mode::Log`] what is held of the thread is void. A viewer that
+    /// reached `head` is caught up; a thread whose head is 0 has nothing to follow with.
     Subscribed {
         /// What follows.
         mode: Mode,
@@ -102,8 +102,8 @@ pub enum Update {
         /// Why, in a word of the protocol.
         reason: Box<str>,
     },
-    /// The connection is gone and is tried again after `retry_in`; nothing is lost. A reader that is far behind when
-    /// it happens may not be told.
+    /// The connection is gone and is tried again after `retry_in`; nothing is lost. A reader that
+    /// is far behind when it happens may not be told.
     Lost {
         /// How the connection ended, or why none could be made.
         error: Error,

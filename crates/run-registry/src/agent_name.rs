@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// Longest agent name in bytes.
 pub const AGENT_NAME_BYTES_MAX: usize = 128;
 
-/// Names an agent of the configuration; clients choose among them and never bring an address of their own.
+/// Names an agent of the configuration; clients choose among them and never bring an address of
+/// their own.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct AgentName(Arc<str>);

@@ -1,9 +1,12 @@
-//! What a plain AG-UI client holds after the events of a thread: messages, state, what waits for an answer.
+//! What a plain AG-UI client holds after the events of a thread: messages, state, what waits for an
+//! answer.
 //!
-//! It folds as the reference client does, event by event, and keeps besides what a snapshot needs: the latest runs'
-//! own events and what the open run has open. It judges nothing; that is [`Verifier::judge`]'s business.
+//! It folds as the reference client does, event by event, and keeps besides what a snapshot needs:
+//! the latest runs' own events and what the open run has open. It judges nothing; that is
+//! [`Verifier::judge`]'s business.
 //!
-//! Invariant: `apply` is total. An event that could not stand in a log changes nothing or what the reference changes.
+//! Invariant: `apply` is total. An event that could not stand in a log changes nothing or what the
+//! reference changes.
 
 mod activities;
 mod history;
@@ -54,7 +57,8 @@ impl Conversation {
 
     /// Takes in an event that was judged, or stands in a log; never fails.
     ///
-    /// Unknown types and chunks (which a log never holds) change nothing, and so does a delta that does not apply.
+    /// Unknown types and chunks (which a log never holds) change nothing, and so does a delta that
+    /// does not apply.
     pub fn apply(&mut self, event: &Event) {
         self.verifier.advance(event);
         self.runs.apply(event);
@@ -92,7 +96,8 @@ impl Conversation {
             }
             EventBody::StateSnapshot { snapshot } => self.state = snapshot.clone(),
             EventBody::StateDelta { delta } => {
-                // A delta that does not apply changes nothing, here as in every client; the run goes on.
+                // A delta that does not apply changes nothing, here as in every client; the run
+                // goes on.
                 if let Ok(state) = apply_patch(&self.state, delta, &StateLimits::default()) {
                     self.state = state;
                 }
@@ -124,13 +129,14 @@ impl Conversation {
         &self.state
     }
 
-    /// The tool calls that wait for a result: those the latest run started without one, in start order, or those its
-    /// end named. None after a cancelled or failed run.
+    /// The tool calls that wait for a result: those the latest run started without one, in start
+    /// order, or those its end named. None after a cancelled or failed run.
     pub fn pending_tool_calls(&self) -> Vec<ToolCallId> {
         self.runs.pending_tool_calls()
     }
 
-    /// The interrupts as a plain client sees them: those of the latest RUN_FINISHED, which an error leaves as they are.
+    /// The interrupts as a plain client sees them: those of the latest RUN_FINISHED, which an error
+    /// leaves as they are.
     pub fn pending_interrupts(&self) -> &[Interrupt] {
         self.runs.pending_interrupts()
     }

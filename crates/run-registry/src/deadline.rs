@@ -1,7 +1,8 @@
 //! When an interrupt expires: the free text of `expiresAt` as a point in time.
 //!
-//! AG-UI: `expiresAt` is ISO 8601 by convention, and what is no date never expires. Read are the forms that clients
-//! read as dates too: RFC 3339, ISO 8601 with or without time and offset (UTC where none is given), RFC 2822.
+//! AG-UI: `expiresAt` is ISO 8601 by convention, and what is no date never expires. Read are the
+//! forms that clients read as dates too: RFC 3339, ISO 8601 with or without time and offset (UTC
+//! where none is given), RFC 2822.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -11,7 +12,8 @@ use threadcast_thread_log::entry::Millis;
 
 static RFC2822: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 
-/// The point in time, `None` for text that is no date; dates before 1970 are over since the beginning.
+/// The point in time, `None` for text that is no date; dates before 1970 are over since the
+/// beginning.
 pub fn parse(expires_at: &str) -> Option<Millis> {
     let text = expires_at.trim();
     let at = text

@@ -1,9 +1,11 @@
 //! Whether a command is allowed, and what is appended if it is.
 //!
-//! A plain function over a fold: the same fold, command, verdicts and asking give the same decision. Every decision is a
-//! conditional append; when it is refused, the caller folds what it missed and decides again from the start.
+//! A plain function over a fold: the same fold, command, verdicts and asking give the same
+//! decision. Every decision is a conditional append; when it is refused, the caller folds what it
+//! missed and decides again from the start.
 //!
-//! Invariant: of all who decide over one fold, exactly one append is admitted: each names the `control` version.
+//! Invariant: of all who decide over one fold, exactly one append is admitted: each names the
+//! `control` version.
 
 use std::sync::Arc;
 
@@ -168,7 +170,8 @@ pub enum Refusal {
 
 /// Decides over `command`.
 ///
-/// `verdicts` are what [`verdicts`] judged before; an interrupt that has been raised since is judged here.
+/// `verdicts` are what [`verdicts`] judged before; an interrupt that has been raised since is
+/// judged here.
 ///
 /// # Errors
 /// The first reason against it.

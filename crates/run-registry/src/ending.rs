@@ -58,7 +58,8 @@ impl ErrorCode {
         }
     }
 
-    /// Whether a run that ended with `code` is known either to have had an answer or never to have reached its agent.
+    /// Whether a run that ended with `code` is known either to have had an answer or never to have
+    /// reached its agent.
     pub(crate) fn means_answer(code: &str) -> bool {
         let answered = [
             Self::AgentRefused,

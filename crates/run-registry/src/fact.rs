@@ -1,9 +1,11 @@
 //! The hub's own facts: what it decided and saw, beside the agents' events.
 //!
-//! A fact is an object with `type` and `by`. Its public part is what viewers get; its private part (whole submissions,
-//! forwarded properties, attempt ids) only the audit and the owner of a run read.
+//! A fact is an object with `type` and `by`. Its public part is what viewers get; its private part
+//! (whole submissions, forwarded properties, attempt ids) only the audit and the owner of a run
+//! read.
 //!
-//! Invariant: `Fact::read` of what `Fact::to_body` wrote gives the same fact; a type that is not known reads as none.
+//! Invariant: `Fact::read` of what `Fact::to_body` wrote gives the same fact; a type that is not
+//! known reads as none.
 
 use std::sync::Arc;
 
@@ -17,7 +19,8 @@ use threadcast_thread_log::principal::Principal;
 use crate::agent_name::AgentName;
 use crate::fingerprint::Fingerprint;
 
-/// Names one try to append a decision: random, looked for in the log when the outcome of an append is unknown.
+/// Names one try to append a decision: random, looked for in the log when the outcome of an append
+/// is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AttemptId(pub Arc<str>);
@@ -41,7 +44,8 @@ pub enum Fact {
     StatePatched(StatePatched),
 }
 
-/// `interrupt.reopened`: the run that took the answers never reached its agent, so the questions stand again.
+/// `interrupt.reopened`: the run that took the answers never reached its agent, so the questions
+/// stand again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InterruptReopened {

@@ -1,8 +1,8 @@
 //! Sixteen bytes that tell whether two pieces of JSON say the same.
 //!
-//! Compared is a canonical form: members sorted, white space gone, strings after unescaping and without Unicode
-//! normalisation, numbers by their exact decimal value, so that `1`, `1.0` and `1e0` are equal and two long numbers that
-//! one double stands for are not.
+//! Compared is a canonical form: members sorted, white space gone, strings after unescaping and
+//! without Unicode normalisation, numbers by their exact decimal value, so that `1`, `1.0` and
+//! `1e0` are equal and two long numbers that one double stands for are not.
 
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! What a thread's log amounts to at its head.
 //!
-//! Two folds side by side: the conversation as AG-UI clients hold it, and the registry of runs and questions. Nothing
-//! in it is decided; an entry that cannot be read changes nothing but the head and the versions.
+//! Two folds side by side: the conversation as AG-UI clients hold it, and the registry of runs and
+//! questions. Nothing in it is decided; an entry that cannot be read changes nothing but the head
+//! and the versions.
 //!
 //! Invariant: after the entries up to `head`, `versions` are those the engine keeps beside the log.
 

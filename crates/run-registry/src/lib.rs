@@ -1,9 +1,12 @@
-//! The core of Threadcast without I/O: what a thread's log amounts to, and what may be appended to it.
+//! The core of Threadcast without I/O: what a thread's log amounts to, and what may be appended to
+//! it.
 //!
-//! `Fold::apply` changes a fold by one entry; `decide` returns what to append or a refusal; an owner feeds an agent's
-//! stream through verification. No runtime, no clock, no socket: time, ids and randomness are arguments.
+//! `Fold::apply` changes a fold by one entry; `decide` returns what to append or a refusal; an
+//! owner feeds an agent's stream through verification. No runtime, no clock, no socket: time, ids
+//! and randomness are arguments.
 //!
-//! Invariant: folding the same entries gives the same fold on every node, and no stored entry can make it fail.
+//! Invariant: folding the same entries gives the same fold on every node, and no stored entry can
+//! make it fail.
 
 pub mod agent_name;
 pub mod conversation;

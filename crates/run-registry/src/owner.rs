@@ -1,9 +1,10 @@
 //! The owner's side of a run: an agent's stream in, appends out.
 //!
-//! Without I/O: it is fed what the agent sends, and asked for the next append whenever none is under way. It reads and
-//! judges each event, expands chunks, puts the hub's own input into RUN_STARTED, and ends the run when the agent does
-//! not. It keeps no state of the thread: what depends on that (whether a state change applies) is worked out against the
-//! fold when the append is made.
+//! Without I/O: it is fed what the agent sends, and asked for the next append whenever none is
+//! under way. It reads and judges each event, expands chunks, puts the hub's own input into
+//! RUN_STARTED, and ends the run when the agent does not. It keeps no state of the thread: what
+//! depends on that (whether a state change applies) is worked out against the fold when the append
+//! is made.
 //!
 //! ```text
 //! feed, end ──▶ queue of groups ──next_append──▶ engine ──appended──▶ gone from the queue
@@ -11,8 +12,9 @@
 //!                     └────────── refused ──────────┘
 //! ```
 //!
-//! Invariant: groups are numbered without a gap and leave the queue in order when the log has them, so that an append
-//! whose outcome was unknown is never written twice; the group that ends the run is its last.
+//! Invariant: groups are numbered without a gap and leave the queue in order when the log has them,
+//! so that an append whose outcome was unknown is never written twice; the group that ends the run
+//! is its last.
 
 use std::collections::VecDeque;
 
@@ -61,7 +63,8 @@ pub struct OwnerStart {
 /// What an agent's configuration says about its events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentPolicy {
-    /// Whether RAW events and `rawEvent` members enter the log: they are bulky and may hold prompts.
+    /// Whether RAW events and `rawEvent` members enter the log: they are bulky and may hold
+    /// prompts.
     pub keep_raw: bool,
 }
 
@@ -170,7 +173,8 @@ impl Owner {
         &self.run
     }
 
-    /// The append that says the agent may be reached from now on; to be durable before the first byte is sent.
+    /// The append that says the agent may be reached from now on; to be durable before the first
+    /// byte is sent.
     ///
     /// If its outcome is unknown, [`next_append`](Self::next_append) gives it again.
     pub fn dispatched(&mut self, fold: &Fold, now: Millis) -> Append {
@@ -205,7 +209,8 @@ impl Owner {
         Fed::Ended
     }
 
-    /// Ends the run for a reason that did not come through the stream; nothing happens if it has ended.
+    /// Ends the run for a reason that did not come through the stream; nothing happens if it has
+    /// ended.
     pub fn end(&mut self, ending: &Ending, now: Millis) {
         if self.phase != Phase::Open {
             return;

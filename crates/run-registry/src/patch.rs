@@ -1,10 +1,11 @@
 //! JSON Patch as the reference client applies it, atomic and bounded.
 //!
-//! One function for shared state and for activities. `json_patch` adds and replaces; removing (which must keep the
-//! members' order), testing (numbers by value) and every bound are ours. Its rollback is not used: the patch works on
-//! a copy that takes the document's place at the end.
+//! One function for shared state and for activities. `json_patch` adds and replaces; removing
+//! (which must keep the members' order), testing (numbers by value) and every bound are ours. Its
+//! rollback is not used: the patch works on a copy that takes the document's place at the end.
 //!
-//! Invariant: a document that came out of here is at most `depth_max` deep, and grew to at most `bytes_max`.
+//! Invariant: a document that came out of here is at most `depth_max` deep, and grew to at most
+//! `bytes_max`.
 
 mod measure;
 mod working_copy;
@@ -18,7 +19,8 @@ use crate::patch::working_copy::WorkingCopy;
 /// How far patches may take a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateLimits {
-    /// Size as JSON text after an operation that adds; operations that make a larger document smaller are allowed.
+    /// Size as JSON text after an operation that adds; operations that make a larger document
+    /// smaller are allowed.
     pub bytes_max: usize,
     /// Operations of one patch.
     pub operations_max: usize,
@@ -70,8 +72,9 @@ pub enum PatchProblem {
 /// The document after all operations of `patch`.
 ///
 /// # Errors
-/// There are too many operations, or one of them does not apply: its path or source leads nowhere or through a
-/// prototype, its test fails, or the document would grow too large or too deep. Then none is applied.
+/// There are too many operations, or one of them does not apply: its path or source leads nowhere
+/// or through a prototype, its test fails, or the document would grow too large or too deep. Then
+/// none is applied.
 pub fn apply_patch(
     doc: &Value,
     patch: &Patch,

@@ -1,14 +1,16 @@
-//! What became of a thread's runs and of the questions they asked: the fold of facts and of run starts and ends.
+//! What became of a thread's runs and of the questions they asked: the fold of facts and of run
+//! starts and ends.
 //!
-//! It holds no messages and no state (that is the conversation), and knows no clock: whether a deadline has passed is
-//! judged by whoever decides.
+//! It holds no messages and no state (that is the conversation), and knows no clock: whether a
+//! deadline has passed is judged by whoever decides.
 //!
 //! ```text
 //! accepted ──▶ running ──▶ success · interrupted · error · cancelled ──(late RUN_ERROR)──▶ error
 //!     └────────────(the hub writes RUN_STARTED before the end)──▲
 //! ```
 //!
-//! Invariant: at most one run is active, and the open interrupts are none or some of the latest interrupted run's.
+//! Invariant: at most one run is active, and the open interrupts are none or some of the latest
+//! interrupted run's.
 
 use std::collections::{HashMap, HashSet};
 

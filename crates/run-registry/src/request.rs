@@ -1,7 +1,7 @@
 //! What the agent of an accepted run is sent.
 //!
-//! Always the thread's messages and state, whatever the submission held: a client may send only what is new, and a phone
-//! may answer without holding the conversation.
+//! Always the thread's messages and state, whatever the submission held: a client may send only
+//! what is new, and a phone may answer without holding the conversation.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -31,7 +31,8 @@ pub struct AgentRequest {
 pub struct RequestSources {
     /// The run's own `run.accepted`.
     pub accepted: Seq,
-    /// The `run.accepted` whose tools and context it carries on, if its submission held answers alone.
+    /// The `run.accepted` whose tools and context it carries on, if its submission held answers
+    /// alone.
     pub inherits: Option<Seq>,
 }
 
@@ -75,8 +76,8 @@ struct Submitted<'a> {
     resume: Option<&'a RawValue>,
 }
 
-/// The request of an accepted run whose agent was not heard yet; `accepted` and `inherited` are the entries that
-/// [`sources`] names.
+/// The request of an accepted run whose agent was not heard yet; `accepted` and `inherited` are the
+/// entries that [`sources`] names.
 ///
 /// # Errors
 /// An entry is no `run.accepted`, or what it holds cannot be read.

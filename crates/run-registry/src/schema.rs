@@ -1,8 +1,9 @@
 //! An answer's payload against the `responseSchema` its interrupt came with.
 //!
-//! Schemas come from agents and payloads from clients, so both are bounded: no reference leaves the schema, patterns
-//! may not backtrack without end, and a schema that would cost too much is not used. What cannot be used must not block
-//! the answer: it is taken, and recorded as unchecked with the reason.
+//! Schemas come from agents and payloads from clients, so both are bounded: no reference leaves the
+//! schema, patterns may not backtrack without end, and a schema that would cost too much is not
+//! used. What cannot be used must not block the answer: it is taken, and recorded as unchecked with
+//! the reason.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};

@@ -1,18 +1,18 @@
 //! What an empty AG-UI client is sent to stand where the log stands.
 //!
-//! A snapshot is legal AG-UI: every event sits inside a run, and what follows in the log may follow it. It restates
-//! history and never streams it again, for a client appends what is streamed. A client that holds messages must be
-//! emptied first, for a list of messages moves nothing.
+//! A snapshot is legal AG-UI: every event sits inside a run, and what follows in the log may follow
+//! it. It restates history and never streams it again, for a client appends what is streamed. A
+//! client that holds messages must be emptied first, for a list of messages moves nothing.
 //!
 //! ```text
 //! RUN_STARTED  RUN_FINISHED                        the run whose interrupts are pending, if all since then failed
 //! RUN_STARTED  MESSAGES_SNAPSHOT  STATE_SNAPSHOT  what is open  RUN_FINISHED or RUN_ERROR      the latest run
 //! ```
 //!
-//! While subagents own messages, an open run's list of messages goes into the run before it. Inside the open run it
-//! would record owners that this run never told, and a client would refuse what the run may do with older items. The
-//! price: a client cannot be told then which calls the run has answered, so one that the run starts once more after
-//! its result counts as pending there.
+//! While subagents own messages, an open run's list of messages goes into the run before it. Inside
+//! the open run it would record owners that this run never told, and a client would refuse what the
+//! run may do with older items. The price: a client cannot be told then which calls the run has
+//! answered, so one that the run starts once more after its result counts as pending there.
 
 mod reopen;
 
@@ -23,7 +23,8 @@ use threadcast_agui::message::Message;
 use crate::conversation::{Conversation, RunEvents};
 use crate::snapshot::reopen::Reopened;
 
-/// The events that bring an empty AG-UI client to where `conversation` stands; none when the log has no run.
+/// The events that bring an empty AG-UI client to where `conversation` stands; none when the log
+/// has no run.
 pub fn snapshot(conversation: &Conversation) -> Vec<Event> {
     let runs = conversation.runs();
     let Some(latest) = runs.latest() else {

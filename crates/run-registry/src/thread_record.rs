@@ -1,7 +1,8 @@
 //! What stands beside a thread's log for those who do not fold it: lists, filters, sweepers.
 //!
-//! Engines keep it as opaque bytes. It is written with every append that touches control and describes the thread right
-//! after that append, but for what came between the writer's head and its append.
+//! Engines keep it as opaque bytes. It is written with every append that touches control and
+//! describes the thread right after that append, but for what came between the writer's head and
+//! its append.
 
 use serde::{Deserialize, Serialize};
 use threadcast_agui::ids::{InterruptId, RunId};

@@ -1,8 +1,9 @@
 //! Whether an event may come next in an agent's stream.
 //!
-//! It judges order and ownership of expanded events as the reference client does, and what AG-UI demands beyond that:
-//! the ids of run and thread, and unique interrupt ids. The shape of an event was judged when it was read; that a run
-//! id is new on its thread is the registry's business; that a stream must not just end is the owner's.
+//! It judges order and ownership of expanded events as the reference client does, and what AG-UI
+//! demands beyond that: the ids of run and thread, and unique interrupt ids. The shape of an event
+//! was judged when it was read; that a run id is new on its thread is the registry's business; that
+//! a stream must not just end is the owner's.
 //!
 //! ```text
 //! Start ──RUN_STARTED──▶ Active ──RUN_FINISHED──▶ Finished ──RUN_ERROR──▶ Errored
@@ -51,8 +52,8 @@ impl Violation {
 
 /// Where a stream stands: what may come next.
 ///
-/// Invariant: an event that [`Self::judge`] accepted leaves every prefix rule true after [`Self::advance`]; nothing of
-/// a run is remembered once the next one starts.
+/// Invariant: an event that [`Self::judge`] accepted leaves every prefix rule true after
+/// [`Self::advance`]; nothing of a run is remembered once the next one starts.
 #[derive(Clone, Debug, Default)]
 pub struct Verifier {
     phase: Phase,

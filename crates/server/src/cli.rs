@@ -39,7 +39,9 @@ impl Cli {
     pub fn log_filter(&self) -> &'static str {
         match self.command {
             Command::Serve(_) => "warn,threadcast=info",
-            Command::Watch(_) | Command::Run(_) | Command::Approve(_) | Command::Status(_) => "warn",
+            Command::Watch(_) | Command::Run(_) | Command::Approve(_) | Command::Status(_) => {
+                "warn"
+            }
         }
     }
 }

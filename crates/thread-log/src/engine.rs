@@ -56,9 +56,10 @@ pub const EPOCHS_MAX: usize = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Append {
     pub thread: ThreadId,
-    /// How far the caller knows the log: a refusal's missed entries start after it. Where `control`
-    /// or `state` is guarded it must be a position of this log, else the append is refused as a
-    /// conflict: a seq alone could stand for another entry after lost writes or a deletion.
+    /// How far the caller knows the log: a refusal's missed entries start after it. Where
+    /// `control` or `state` is guarded it must be a position of this log, else the append is
+    /// refused as a conflict: a seq alone could stand for another entry after lost writes or a
+    /// deletion.
     pub known: Position,
     /// Whether the append may begin the log of a thread that has none (or only a tombstone).
     pub may_create: bool,

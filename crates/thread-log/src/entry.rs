@@ -50,7 +50,8 @@ impl Record {
 pub enum Body {
     Event {
         json: RawJson,
-        /// Whether a chunk opened the item this event starts, so that any node can go on expanding.
+        /// Whether a chunk opened the item this event starts, so that any node can go on
+        /// expanding.
         from_chunk: bool,
     },
     Fact {

@@ -1,4 +1,5 @@
-//! What an `ok` says beside its `id`, and the bodies of the HTTP paths that say the same (docs/protocol.md §3, §13).
+//! What an `ok` says beside its `id`, and the bodies of the HTTP paths that say the same
+//! (docs/protocol.md §3, §13).
 
 use serde::{Deserialize, Serialize};
 use threadcast_agui::ids::{RunId, ThreadId};

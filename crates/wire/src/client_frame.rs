@@ -1,6 +1,7 @@
 //! What a client says (docs/protocol.md §3).
 //!
-//! A frame is read `op` first, then its own members: the raw JSON inside a run's input stays the client's bytes.
+//! A frame is read `op` first, then its own members: the raw JSON inside a run's input stays the
+//! client's bytes.
 //!
 //! Invariant: a `ClientOp` is well-formed; whether it is allowed now is not decided here.
 
@@ -93,7 +94,8 @@ pub struct ClientName {
 /// Where a subscription begins.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SubscribeStart {
-    /// Neither position nor start was given: as `Snapshot`, but a subscription that stands already is left alone.
+    /// Neither position nor start was given: as `Snapshot`, but a subscription that stands already
+    /// is left alone.
     Keep,
     /// The fold at the head, then what comes.
     Snapshot,

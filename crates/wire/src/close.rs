@@ -72,7 +72,8 @@ impl CloseCode {
         self.row().reconnect
     }
 
-    /// The meaning of a number, unless the hub does not send it; then a client backs off and comes back.
+    /// The meaning of a number, unless the hub does not send it; then a client backs off and comes
+    /// back.
     pub fn from_code(code: u16) -> Option<Self> {
         Self::ALL.into_iter().find(|own| own.code() == code)
     }

@@ -1,7 +1,7 @@
 //! What the hub says (docs/protocol.md §4).
 //!
-//! The hub writes frames with the functions here, into a buffer it shares between all viewers; a client reads
-//! [`HubFrame`]. An event's bytes are copied and never looked into.
+//! The hub writes frames with the functions here, into a buffer it shares between all viewers; a
+//! client reads [`HubFrame`]. An event's bytes are copied and never looked into.
 
 use serde::{Deserialize, Serialize};
 use threadcast_agui::ids::ThreadId;

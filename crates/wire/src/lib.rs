@@ -1,7 +1,8 @@
-//! The frames of the Threadcast protocol (docs/protocol.md), its error codes, close codes and limits.
+//! The frames of the Threadcast protocol (docs/protocol.md), its error codes, close codes and
+//! limits.
 //!
-//! Text in, typed frames out, and the other way round. No socket, no thread's history, no decision: whether a run may
-//! start is not known here.
+//! Text in, typed frames out, and the other way round. No socket, no thread's history, no decision:
+//! whether a run may start is not known here.
 //!
 //! Invariant: what one side writes the other reads, byte for byte as in `proto-fixtures/frames`.
 

@@ -11,8 +11,8 @@ use threadcast_agui::json::DEPTH_MAX;
 /// Longest `reason` of a `cancel`, in bytes: a sentence that stands in a fact every viewer gets.
 pub const REASON_BYTES_MAX: usize = 1024;
 
-/// A frame joined from parts, in bytes, for clients: a baseline of the longest conversation (messages 32 MiB, state
-/// 8 MiB), and as much again for what is escaped on the way.
+/// A frame joined from parts, in bytes, for clients: a baseline of the longest conversation
+/// (messages 32 MiB, state 8 MiB), and as much again for what is escaped on the way.
 pub const JOINED_BYTES_MAX: usize = 80 << 20;
 
 /// What the hub enforces.
@@ -24,13 +24,15 @@ pub struct Limits {
     pub input_bytes: usize,
     /// Requests of one connection without an answer yet; at this many the hub stops reading.
     pub requests_in_flight: usize,
-    /// Subscriptions of one connection; each costs a place in the session and keeps its thread in memory.
+    /// Subscriptions of one connection; each costs a place in the session and keeps its thread in
+    /// memory.
     pub subscriptions: usize,
     /// Bad frames of one connection within a minute; the next one closes it.
     pub bad_frames_per_minute: u32,
     /// Longest frame to a client that is sent in one piece.
     pub part_over_bytes: usize,
-    /// Length of a piece of a longer one: 16 KiB take 13 ms at 10 Mbit/s, which is what another thread waits for.
+    /// Length of a piece of a longer one: 16 KiB take 13 ms at 10 Mbit/s, which is what another
+    /// thread waits for.
     pub part_bytes: usize,
     /// Between two pings.
     pub heartbeat: Duration,
@@ -78,7 +80,8 @@ impl Limits {
         Duration::from_millis(asked_ms).clamp(self.heartbeat_min, self.heartbeat_max)
     }
 
-    /// Every bound by the name the protocol's table gives it, in the table's order; times in milliseconds.
+    /// Every bound by the name the protocol's table gives it, in the table's order; times in
+    /// milliseconds.
     pub fn table(&self) -> Vec<(&'static str, u64)> {
         vec![
             ("frameBytes", self.frame_bytes as u64),

@@ -1,4 +1,5 @@
-//! Reads the members of a frame, each with a typed getter whose error says where, what was expected and what was found.
+//! Reads the members of a frame, each with a typed getter whose error says where, what was expected
+//! and what was found.
 //!
 //! Members that nobody asks for are ignored, so both sides can grow.
 
@@ -16,7 +17,8 @@ use threadcast_thread_log::position::Seq;
 pub(crate) struct Members<'a>(BTreeMap<Cow<'a, str>, &'a RawValue>);
 
 impl<'a> Members<'a> {
-    /// Splits the text of an object. Of a repeated name the last one counts; client frames are checked for them before.
+    /// Splits the text of an object. Of a repeated name the last one counts; client frames are
+    /// checked for them before.
     ///
     /// # Errors
     /// The text is no JSON, or its value no object.

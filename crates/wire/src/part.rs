@@ -1,4 +1,5 @@
-//! Long frames in pieces, so that other threads and answers get their turn between them (docs/protocol.md §4.6).
+//! Long frames in pieces, so that other threads and answers get their turn between them
+//! (docs/protocol.md §4.6).
 
 /// The pieces of a frame's text, each at most `piece_bytes` long, cut between characters.
 ///
@@ -22,7 +23,8 @@ pub fn pieces(frame: &str, piece_bytes: usize) -> impl Iterator<Item = &str> {
 
 /// Joins the parts of one thread's long frame.
 ///
-/// Invariant: holds parts 1 to `last_n` of one frame, at most `bytes_max` together; nothing when `last_n` is 0.
+/// Invariant: holds parts 1 to `last_n` of one frame, at most `bytes_max` together; nothing when
+/// `last_n` is 0.
 #[derive(Debug)]
 pub struct PartJoiner {
     bytes_max: usize,
@@ -49,7 +51,8 @@ impl PartJoiner {
         }
     }
 
-    /// Takes part `n`, and gives the whole frame when it is the last. A part 1 begins anew, whatever came before.
+    /// Takes part `n`, and gives the whole frame when it is the last. A part 1 begins anew,
+    /// whatever came before.
     ///
     /// # Errors
     /// A part is missing, or the frame grows too long; what was held is dropped.

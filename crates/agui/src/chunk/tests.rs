@@ -43,7 +43,8 @@ fn expand(events: &[&str]) -> Result<Vec<Expanded>, ChunkError> {
     Ok(expanded)
 }
 
-/// What an event does to which item, such as `TEXT+ a`, `TEXT a "hi"`, `TEXT- a @x`; other events by their type.
+/// What an event does to which item, such as `TEXT+ a`, `TEXT a "hi"`, `TEXT- a @x`; other events
+/// by their type.
 fn short(event: &Event) -> String {
     let fields = crate::fields::Fields::of(event.json.as_str()).unwrap();
     let id = fields

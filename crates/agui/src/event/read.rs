@@ -1,4 +1,5 @@
-//! Reads one event: retired shapes are translated, undescribed material is ignored, the rest is checked.
+//! Reads one event: retired shapes are translated, undescribed material is ignored, the rest is
+//! checked.
 
 use std::borrow::Cow;
 
@@ -14,7 +15,8 @@ impl Event {
     /// An unknown type is no error; of such an event nothing but the type is read.
     ///
     /// # Errors
-    /// The text is no JSON object with a `type`, or a described member is missing or has a wrong value.
+    /// The text is no JSON object with a `type`, or a described member is missing or has a wrong
+    /// value.
     pub fn read(json: &str) -> Result<Self, ReadError> {
         Self::from_raw(RawJson::parse(json)?)
     }
@@ -90,7 +92,8 @@ impl Head {
     }
 }
 
-/// Events of the whole run have no owner and do not describe the member; a subagent's own events must name it.
+/// Events of the whole run have no owner and do not describe the member; a subagent's own events
+/// must name it.
 fn owner(event_type: &str, fields: &Fields<'_>) -> Result<Option<SubagentRunId>, ReadError> {
     let read = |json: &str| fields::id(json, SubagentRunId::new);
     match event_type {

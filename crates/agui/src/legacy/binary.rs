@@ -20,7 +20,8 @@ pub(super) struct Binary<'a> {
 
 impl<'a> Binary<'a> {
     pub(super) fn read(fields: &Fields<'a>) -> Option<Self> {
-        // As the reference client judges it; a wrong value is then refused where the media part is read.
+        // As the reference client judges it; a wrong value is then refused where the media part is
+        // read.
         let is_filled = |value: &&str| !matches!(*value, "\"\"" | "null" | "false" | "0");
         let filled = |name| fields.value(name).filter(is_filled);
         let mime_type = fields

@@ -9,8 +9,8 @@ use crate::write::string_token;
 
 /// Turns the THINKING events of one stream into reasoning events.
 ///
-/// They name no message: a start mints an id, what follows it continues with that id. Ids come from a prefix and a
-/// count, so the same stream gives the same ids.
+/// They name no message: a start mints an id, what follows it continues with that id. Ids come from
+/// a prefix and a count, so the same stream gives the same ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thinking {
     prefix: Box<str>,

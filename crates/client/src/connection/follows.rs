@@ -19,7 +19,8 @@ const ASKED_MAX: usize = 16;
 #[derive(Debug, Default)]
 pub(super) struct Follows {
     threads: HashMap<ThreadId, Follow>,
-    /// To be subscribed when a place is free; a thread may stand here that is not followed any more.
+    /// To be subscribed when a place is free; a thread may stand here that is not followed any
+    /// more.
     due: VecDeque<ThreadId>,
     /// To be subscribed later: the hub refused for now.
     later: Vec<(Instant, ThreadId)>,
@@ -132,7 +133,8 @@ impl Follows {
         Ok(Some((follow.feed.clone(), delivery)))
     }
 
-    /// The hub refused a `subscribe`; whether `id` was one. It is tried again at `retry_at` if that may help.
+    /// The hub refused a `subscribe`; whether `id` was one. It is tried again at `retry_at` if that
+    /// may help.
     pub(super) fn refused(&mut self, id: &RequestId, error: &Error, retry_at: Instant) -> bool {
         let Some((thread, _)) = self.asked.remove(id) else {
             return false;
@@ -157,7 +159,8 @@ impl Follows {
         }
     }
 
-    /// Tells every reader of a lost connection, but not the one whose last update still waits for room.
+    /// Tells every reader of a lost connection, but not the one whose last update still waits for
+    /// room.
     pub(super) fn tell_lost(&self, waiting: Option<&Feed>, lost: impl Fn() -> Update) {
         for follow in self.threads.values() {
             if waiting.is_none_or(|waiting| !waiting.is_of(&follow.feed)) {

@@ -11,8 +11,8 @@
 //!                                                       Baseline
 //! ```
 //!
-//! Invariant: the entries of the yielded updates follow each other without gap and overlap, from one baseline (or the
-//! start) to the next; `position` names the last of them.
+//! Invariant: the entries of the yielded updates follow each other without gap and overlap, from
+//! one baseline (or the start) to the next; `position` names the last of them.
 
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::position::{Position, Seq};
@@ -25,7 +25,8 @@ use threadcast_wire::part::PartJoiner;
 use crate::error::{Cause, Error};
 use crate::update::{Start, Update};
 
-/// How many times in a row a broken order is answered with a new `subscribe`; then the connection is given up.
+/// How many times in a row a broken order is answered with a new `subscribe`; then the connection
+/// is given up.
 const FRUITLESS_MAX: u32 = 3;
 
 #[derive(Debug)]
@@ -209,7 +210,8 @@ impl Machine {
                 position.seq, head.seq
             )));
         }
-        // The head's epoch is the last one told; it holds at any seq before the epoch that follows it.
+        // The head's epoch is the last one told; it holds at any seq before the epoch that follows
+        // it.
         self.position = Some(Position {
             epoch: head.epoch.clone(),
             seq: position.seq,
@@ -316,7 +318,8 @@ impl Machine {
         match &mut self.phase {
             Phase::Baseline { head } => head.epoch = told.epoch.clone(),
             _ => match &mut self.position {
-                // Told early it is as good: an epoch holds at any seq before the epoch that follows it.
+                // Told early it is as good: an epoch holds at any seq before the epoch that follows
+                // it.
                 Some(position) if told.seq >= position.seq => position.epoch = told.epoch.clone(),
                 Some(position) => {
                     let (begins, held) = (told.seq, position.seq);

@@ -1,5 +1,5 @@
-//! A hub played by the test: it speaks the protocol and does nothing by itself but to select the subprotocol, to say
-//! `welcome` and to answer `hello`.
+//! A hub played by the test: it speaks the protocol and does nothing by itself but to select the
+//! subprotocol, to say `welcome` and to answer `hello`.
 
 use std::time::Duration;
 
@@ -155,7 +155,8 @@ impl Line {
     /// Ends the connection without a word, behind the bytes of what was sent.
     pub(crate) fn cut(self) {}
 
-    /// Sends the first `count` bytes of these frames as they go over the wire, then ends the connection.
+    /// Sends the first `count` bytes of these frames as they go over the wire, then ends the
+    /// connection.
     pub(crate) async fn send_bytes_and_cut(mut self, bytes: &[u8]) {
         let stream = self.socket.get_mut();
         within(stream.write_all(bytes)).await.unwrap();

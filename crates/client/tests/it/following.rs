@@ -17,7 +17,8 @@ fn at(seq: u64) -> Position {
     }
 }
 
-/// The frames after `seq` of a thread with nine entries: an epoch, events, a fact, a range and one in parts.
+/// The frames after `seq` of a thread with nine entries: an epoch, events, a fact, a range and one
+/// in parts.
 fn frames_after(seq: u64) -> Vec<String> {
     let range = r#"{"op":"events","threadId":"th","from":4,"seq":6,"events":[{"type":"CUSTOM","name":"n","value":6}],"thread":{"status":"running","runs":[],"interrupts":[]}}"#;
     let fact = r#"{"op":"fact","threadId":"th","seq":8,"at":1,"fact":{"type":"run.trailing","by":{"id":"hub"}}}"#;
@@ -63,7 +64,8 @@ fn bytes_after(id: i64, seq: u64) -> Vec<Vec<u8>> {
     frames.iter().map(|frame| on_the_wire(frame)).collect()
 }
 
-/// Takes updates until `head`; checks that the entries follow each other, and gives where each update ended.
+/// Takes updates until `head`; checks that the entries follow each other, and gives where each
+/// update ended.
 async fn read_to(thread: &mut Subscription, after: u64, head: u64) -> Vec<u64> {
     let mut ends = Vec::new();
     let mut held = after;
@@ -83,7 +85,8 @@ async fn read_to(thread: &mut Subscription, after: u64, head: u64) -> Vec<u64> {
     ends
 }
 
-/// Serves `cuts` connections, each up to that many bytes, then one to the end; the reader must have everything once.
+/// Serves `cuts` connections, each up to that many bytes, then one to the end; the reader must have
+/// everything once.
 async fn check_cuts(cuts: &[usize]) {
     let (hub, client, mut line) = FakeHub::joined(options()).await;
     let mut thread = within(client.subscribe("th".parse().unwrap(), Start::Log))
@@ -329,7 +332,8 @@ async fn many_threads_share_one_socket_and_return_together() {
     tokio::join!(read, play);
 }
 
-/// What a reader does not take is not read from the socket either, and is all there when it goes on.
+/// What a reader does not take is not read from the socket either, and is all there when it goes
+/// on.
 #[tokio::test]
 async fn a_slow_reader_stops_the_socket_and_loses_nothing() {
     const ENTRIES: u64 = 2_000;
@@ -367,7 +371,8 @@ async fn a_slow_reader_stops_the_socket_and_loses_nothing() {
     pinged.unwrap();
 }
 
-/// An update that waits for its reader when the connection breaks is neither lost nor sent for again.
+/// An update that waits for its reader when the connection breaks is neither lost nor sent for
+/// again.
 #[tokio::test]
 async fn a_break_while_the_reader_is_behind_loses_nothing() {
     let tight = Options {

@@ -56,7 +56,8 @@ async fn answers_are_matched_by_id_in_any_order() {
     let play = async {
         let mut open: Vec<ClientFrame> = Vec::new();
         for answered in 0..40 {
-            // As many as the client sends before it waits for answers; then the latest is answered first.
+            // As many as the client sends before it waits for answers; then the latest is answered
+            // first.
             while open.len() < 16.min(40 - answered) {
                 open.push(line.next().await);
             }

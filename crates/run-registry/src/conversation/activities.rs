@@ -80,7 +80,8 @@ fn set(messages: &mut Messages, event: &Event, id: &MessageId, body: MessageBody
     }
 }
 
-/// The content after `patch`; `None` if it does not apply, or leaves no object: the contract knows no other content.
+/// The content after `patch`; `None` if it does not apply, or leaves no object: the contract knows
+/// no other content.
 fn patch_content(content: &Metadata, patch: &Patch) -> Option<Metadata> {
     match apply_patch(
         &Value::Object(content.clone()),

@@ -10,8 +10,8 @@ use crate::conversation::messages::Messages;
 
 /// Messages that are restated keep their place, the others go, new ones come behind.
 ///
-/// Activities and reasoning stay when the agent does not seem to keep them: when it restates none of that role. The
-/// reference client's own metadata can claim the activities outright.
+/// Activities and reasoning stay when the agent does not seem to keep them: when it restates none
+/// of that role. The reference client's own metadata can claim the activities outright.
 pub(super) fn restate(messages: &mut Messages, event: &Event, restated: &[Message]) {
     let by_id: HashMap<_, _> = restated
         .iter()

@@ -1,9 +1,10 @@
 //! The messages of a thread in order, found by id.
 //!
-//! A list linked by places in a vector: a tool result goes into the middle without moving what follows. Messages leave
-//! only when a snapshot restates all of them, which builds the list anew.
+//! A list linked by places in a vector: a tool result goes into the middle without moving what
+//! follows. Messages leave only when a snapshot restates all of them, which builds the list anew.
 //!
-//! Invariant: `by_id` and `by_call` name the first message, in list order, that has the id or holds the call.
+//! Invariant: `by_id` and `by_call` name the first message, in list order, that has the id or holds
+//! the call.
 
 use std::collections::HashMap;
 
@@ -16,7 +17,8 @@ pub(super) struct Messages {
     last: Option<usize>,
     by_id: HashMap<MessageId, usize>,
     by_call: HashMap<ToolCallId, CallPlace>,
-    /// Whether some call may stand in two messages, so that taking one away makes the other the first.
+    /// Whether some call may stand in two messages, so that taking one away makes the other the
+    /// first.
     has_repeated_calls: bool,
 }
 
@@ -143,8 +145,8 @@ impl Messages {
         }
     }
 
-    /// Puts a result behind the message that holds the call and the tool messages that follow it; at the end if no
-    /// message holds it.
+    /// Puts a result behind the message that holds the call and the tool messages that follow it;
+    /// at the end if no message holds it.
     pub(super) fn insert_result(&mut self, call: &ToolCallId, message: Message) {
         let Some(place) = self.by_call.get(call) else {
             return self.append(message);

@@ -119,7 +119,8 @@ impl Runs {
         self.answered.iter()
     }
 
-    /// Whether what is pending follows from the calls, or will: the run is open, or ended without naming any.
+    /// Whether what is pending follows from the calls, or will: the run is open, or ended without
+    /// naming any.
     pub(crate) fn is_tally_asked(&self) -> bool {
         self.latest
             .as_ref()

@@ -41,7 +41,8 @@ pub(super) fn apply(messages: &mut Messages, event: &Event) {
                 encrypted_value: None,
             };
             let (owner, metadata) = (event.owner.clone(), event.metadata.clone());
-            // The same result twice gives two messages: a repeated delivery is known by its source, never by content.
+            // The same result twice gives two messages: a repeated delivery is known by its source,
+            // never by content.
             messages.insert_result(
                 call,
                 Message {

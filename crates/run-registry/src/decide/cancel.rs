@@ -1,4 +1,5 @@
-//! Cancelling: of an active run a request that is recorded, of an interrupted one a resume that gives up every question.
+//! Cancelling: of an active run a request that is recorded, of an interrupted one a resume that
+//! gives up every question.
 
 use threadcast_agui::ids::RunId;
 use threadcast_agui::interrupt::ResumeEntry;

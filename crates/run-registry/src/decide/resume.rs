@@ -1,6 +1,7 @@
 //! Answering: the checks over resume entries, in the order in which they are told.
 //!
-//! Whether an entry repeats an answer is asked before whether it is a good one: who comes second is told who came first.
+//! Whether an entry repeats an answer is asked before whether it is a good one: who comes second is
+//! told who came first.
 
 use std::collections::HashSet;
 
@@ -40,7 +41,8 @@ pub(super) fn decide(
 fn repeat(fold: &Fold, known: &RunRecord, command: &ResumeCommand) -> Result<Decision, Refusal> {
     let took_all = known.took.as_ref().is_some_and(|took| {
         let answered = |entry: &ResumeEntry| {
-            // Answers that were reopened are gone from the history; the record still says which they were.
+            // Answers that were reopened are gone from the history; the record still says which
+            // they were.
             let answer = fold
                 .registry()
                 .interrupts()
@@ -102,7 +104,8 @@ pub(super) fn standing<'a>(
     if is_latest {
         return Ok(Standing::Apply);
     }
-    // An earlier run's questions are history: some entries repeat it, the first that does not is unknown.
+    // An earlier run's questions are history: some entries repeat it, the first that does not is
+    // unknown.
     let unknown = entries.iter().find(|entry| answer(entry).is_none());
     Err(match unknown.or_else(|| entries.first()) {
         Some(entry) => Refusal::InterruptUnknown {

@@ -1,7 +1,8 @@
 //! Starting a run: by a whole AG-UI input, from clients that may know nothing of a hub.
 //!
-//! A client may send its whole history or only what is new; new is what the thread does not hold under that role and
-//! id. Its `state` counts only if it is not one that the thread has left behind.
+//! A client may send its whole history or only what is new; new is what the thread does not hold
+//! under that role and id. Its `state` counts only if it is not one that the thread has left
+//! behind.
 
 use std::collections::HashSet;
 
@@ -83,7 +84,8 @@ fn standing<'a>(
     if entries.is_empty() {
         return ordinary(fold);
     }
-    // Plain clients cannot say which run they answer: entries that all fit the latest interrupted run are for it.
+    // Plain clients cannot say which run they answer: entries that all fit the latest interrupted
+    // run are for it.
     let raised = interrupts.latest();
     let is_of_latest = |id: &InterruptId| raised.iter().any(|raised| raised.interrupt.id == *id);
     if let Some(entry) = entries.iter().find(|entry| !is_of_latest(&entry.interrupt)) {
@@ -215,8 +217,8 @@ impl Start<'_> {
     }
 }
 
-/// The patch that makes the submitted state the thread's, if it says something: neither nothing, nor what the thread
-/// holds or has left behind.
+/// The patch that makes the submitted state the thread's, if it says something: neither nothing,
+/// nor what the thread holds or has left behind.
 fn other_state(fold: &Fold, state: &RawJson) -> Result<Option<RawJson>, Refusal> {
     let limits = StateLimits::default();
     let found = state.as_str().len();

@@ -1,4 +1,5 @@
-//! Payloads judged by their interrupts' schemas, apart from deciding: judging may be slow, deciding may not.
+//! Payloads judged by their interrupts' schemas, apart from deciding: judging may be slow, deciding
+//! may not.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +21,8 @@ impl Verdicts {
         Self::default()
     }
 
-    /// The verdict over an entry for an interrupt of run `of`; judged now if that interrupt was not there before.
+    /// The verdict over an entry for an interrupt of run `of`; judged now if that interrupt was not
+    /// there before.
     pub(super) fn of<'a>(
         &'a self,
         of: &RunId,
@@ -34,7 +36,8 @@ impl Verdicts {
     }
 }
 
-/// Judges the payloads of `command` by the schemas of the interrupts it answers; takes as long as they are large.
+/// Judges the payloads of `command` by the schemas of the interrupts it answers; takes as long as
+/// they are large.
 pub fn verdicts(fold: &Fold, command: &Command) -> Verdicts {
     let interrupts = fold.registry().interrupts();
     let Some(latest) = interrupts.latest_run() else {

@@ -1,8 +1,10 @@
 //! The canonical form of JSON text that was checked before.
 //!
-//! Not a format anyone stores or sends: it only has to be equal exactly when two texts mean the same.
+//! Not a format anyone stores or sends: it only has to be equal exactly when two texts mean the
+//! same.
 
-/// Writes the canonical form of `json`, without those members of the outermost object that are named in `without`.
+/// Writes the canonical form of `json`, without those members of the outermost object that are
+/// named in `without`.
 pub(super) fn canonical(json: &str, without: &[&str]) -> Vec<u8> {
     let mut walk = Walk {
         bytes: json.as_bytes(),
@@ -143,8 +145,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Writes a character as UTF-8, quote and backslash escaped; half a surrogate pair in the same manner, which no
-/// character's bytes equal.
+/// Writes a character as UTF-8, quote and backslash escaped; half a surrogate pair in the same
+/// manner, which no character's bytes equal.
 fn push_code(code: u32, out: &mut Vec<u8>) {
     match char::from_u32(code) {
         Some(quote @ ('"' | '\\')) => out.extend_from_slice(&[b'\\', quote as u8]),
@@ -157,7 +159,8 @@ fn push_code(code: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Writes a number as its digits without leading and trailing zeros, and the power of ten of the last digit.
+/// Writes a number as its digits without leading and trailing zeros, and the power of ten of the
+/// last digit.
 fn number(text: &str, out: &mut Vec<u8>) {
     let (sign, unsigned) = text
         .strip_prefix('-')

@@ -19,8 +19,8 @@ use crate::registry::{RaisedInterrupt, finished_status};
 use crate::thread_record::StoredRecord;
 
 impl Owner {
-    /// The next append, if something waits; asked for again after an unknown outcome or a refusal, never while one is
-    /// under way.
+    /// The next append, if something waits; asked for again after an unknown outcome or a refusal,
+    /// never while one is under way.
     ///
     /// `fold` must have every entry that was acknowledged.
     pub fn next_append(&mut self, fold: &Fold, now: Millis) -> Option<Append> {

@@ -1,8 +1,8 @@
 //! What an agent still sends after its run has ended.
 //!
-//! A RUN_ERROR right behind RUN_FINISHED is that run's late failure, as long as nothing else happened in between: it
-//! carries no ids, so behind anything else it would be taken for the failure of another run. The rest is recorded as
-//! facts, the first few of it.
+//! A RUN_ERROR right behind RUN_FINISHED is that run's late failure, as long as nothing else
+//! happened in between: it carries no ids, so behind anything else it would be taken for the
+//! failure of another run. The rest is recorded as facts, the first few of it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -45,7 +45,8 @@ impl Owner {
         self.acknowledged = self.newest;
     }
 
-    /// Takes note that the last append asked for was refused; `fold` has what the refusal said was missed.
+    /// Takes note that the last append asked for was refused; `fold` has what the refusal said was
+    /// missed.
     pub fn refused(&mut self, refused: &Refused, fold: &Fold) -> Retry {
         let Some(in_flight) = self.in_flight.take() else {
             return self.refused_beat(refused.reason);
@@ -70,7 +71,8 @@ impl Owner {
         }
     }
 
-    /// An append that was not asked for here carried no entries: it only showed that the owner lives.
+    /// An append that was not asked for here carried no entries: it only showed that the owner
+    /// lives.
     fn refused_beat(&mut self, reason: RefusedReason) -> Retry {
         match reason {
             RefusedReason::Fenced | RefusedReason::Gone if !self.has_ended() => self.fence(),

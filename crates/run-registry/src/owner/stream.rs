@@ -1,6 +1,7 @@
 //! An agent's stream: each event read, expanded and judged, in that order.
 //!
-//! What breaks a rule is never passed on, and what came before it stays: the legal prefix is queued, then the run ends.
+//! What breaks a rule is never passed on, and what came before it stays: the legal prefix is
+//! queued, then the run ends.
 
 use threadcast_agui::chunk::Lanes;
 use threadcast_agui::event::{Event, EventBody, RunStartedInput};
@@ -101,7 +102,8 @@ impl Stream {
         }
     }
 
-    /// The event as the policy has it; `None` if it leaves nothing, though even then it must be legal.
+    /// The event as the policy has it; `None` if it leaves nothing, though even then it must be
+    /// legal.
     fn without_raw(&self, event: Event) -> Option<Result<Event, Violation>> {
         if self.policy.keep_raw {
             return Some(Ok(event));

@@ -1,7 +1,7 @@
 //! A copy of a document on its way through a patch.
 //!
-//! Invariant: `bytes` is the length of `doc` as JSON text before and after each operation that succeeds; after one
-//! that fails the copy is thrown away.
+//! Invariant: `bytes` is the length of `doc` as JSON text before and after each operation that
+//! succeeds; after one that fails the copy is thrown away.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,8 @@ pub(super) struct WorkingCopy<'a> {
     doc: Value,
     /// Length of `doc` as JSON text.
     bytes: usize,
-    /// A few bytes of patch can copy a large value many times; this bounds the work, not only its outcome.
+    /// A few bytes of patch can copy a large value many times; this bounds the work, not only its
+    /// outcome.
     copied_bytes: usize,
     limits: &'a StateLimits,
 }
@@ -262,7 +263,8 @@ fn index(name: &str) -> Option<usize> {
     name.parse().ok().filter(|_| is_index)
 }
 
-/// Deep equality: members in any order, numbers by value as doubles, which is what every client compares.
+/// Deep equality: members in any order, numbers by value as doubles, which is what every client
+/// compares.
 fn is_equal(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
         (Value::Number(found), Value::Number(expected)) => found.as_f64() == expected.as_f64(),

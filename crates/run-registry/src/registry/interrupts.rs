@@ -1,7 +1,7 @@
 //! Questions and answers of a thread.
 //!
-//! A question is known by the run that raised it and its id: agents raise the same id again in a later run, and an
-//! answer to the first must never be taken for one to the second.
+//! A question is known by the run that raised it and its id: agents raise the same id again in a
+//! later run, and an answer to the first must never be taken for one to the second.
 
 use std::collections::HashMap;
 

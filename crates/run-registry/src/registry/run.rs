@@ -38,7 +38,8 @@ pub struct RunRecord {
     pub in_doubt: bool,
     /// The questions it answers.
     pub took: Option<Took>,
-    /// The seq of the `run.accepted` whose tools and context it carries on, if its submission held answers alone.
+    /// The seq of the `run.accepted` whose tools and context it carries on, if its submission held
+    /// answers alone.
     pub inherits: Option<Seq>,
 }
 

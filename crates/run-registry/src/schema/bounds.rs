@@ -1,8 +1,9 @@
 //! How much a schema can cost at most, before it is used.
 //!
-//! Counted is how many parts of a schema can look at one and the same place of a payload. References multiply that: by
-//! branching at one place, or by branching at every level of a deep payload. Only references inside the schema are
-//! followed; others, and bases that change their meaning, make the schema unusable.
+//! Counted is how many parts of a schema can look at one and the same place of a payload.
+//! References multiply that: by branching at one place, or by branching at every level of a deep
+//! payload. Only references inside the schema are followed; others, and bases that change their
+//! meaning, make the schema unusable.
 //!
 //! Invariant: a schema that passes ends, however it refers to itself, and does so after at most
 //! [`VISITS_MAX`] visits for each place of the payload.
@@ -34,8 +35,8 @@ pub(super) enum BoundsError {
     Visits,
 }
 
-/// Most parts of a schema that are inside one another on the way to some place: both this count and the validator walk
-/// them recursively.
+/// Most parts of a schema that are inside one another on the way to some place: both this count and
+/// the validator walk them recursively.
 const NESTING_MAX: usize = 512;
 
 /// Keywords whose schemas look at the same place.
@@ -151,7 +152,8 @@ struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// The most visits at one place that `schema` leads to there or further inside, `levels` down at most.
+    /// The most visits at one place that `schema` leads to there or further inside, `levels` down
+    /// at most.
     fn visits(&mut self, schema: &'a Value, levels: usize) -> Result<usize, BoundsError> {
         let Value::Object(members) = schema else {
             return Ok(1);

@@ -1,8 +1,8 @@
 //! What a run has open, begun again so that its continuation is legal for a client that joins.
 //!
-//! Beginning an item again changes nothing where its message is there. Where the agent has restated its messages
-//! without that of an open item, beginning it would bring the message back; such items come before the list of
-//! messages, which removes it once more.
+//! Beginning an item again changes nothing where its message is there. Where the agent has restated
+//! its messages without that of an open item, beginning it would bring the message back; such items
+//! come before the list of messages, which removes it once more.
 
 use serde_json::json;
 use threadcast_agui::content::Content;
@@ -52,8 +52,8 @@ impl Reopened {
         }
     }
 
-    /// Calls that are open, and calls that are closed and unanswered: from these, in this order, a client derives what
-    /// is pending. If one has to stand before the list of messages, all do.
+    /// Calls that are open, and calls that are closed and unanswered: from these, in this order, a
+    /// client derives what is pending. If one has to stand before the list of messages, all do.
     fn calls(&mut self, conversation: &Conversation, scope: Option<&RunScope>) {
         let runs = conversation.runs();
         let is_open =

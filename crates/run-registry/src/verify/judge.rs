@@ -57,8 +57,8 @@ impl RunScope {
                 self.judge_finish(event)?;
                 must_be_unique(event, outcome)
             }
-            // Results, state, snapshots, activities, RAW and CUSTOM are legal anywhere inside a run; chunks are
-            // judged in expanded form.
+            // Results, state, snapshots, activities, RAW and CUSTOM are legal anywhere inside a
+            // run; chunks are judged in expanded form.
             _ => Ok(()),
         }
     }
@@ -120,7 +120,8 @@ impl RunScope {
         if let Some((parent, holder)) =
             parent.and_then(|id| Some((id, self.owners.messages.get(id)?)))
         {
-            // Without a tag the call is its parent message's, and a known call cannot change hands that way either.
+            // Without a tag the call is its parent message's, and a known call cannot change hands
+            // that way either.
             let claimed = if event.owner.is_some() {
                 Some(&event.owner)
             } else {

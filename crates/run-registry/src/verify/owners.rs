@@ -1,7 +1,8 @@
 //! Who began each item of a run: the parent agent, or a subagent.
 //!
-//! Ids are unique per kind only, so there is a table a kind; reasoning spans and messages share one, as they share
-//! ids. What is not in a table is unknown, which agrees with everybody; the parent agent is an owner like any other.
+//! Ids are unique per kind only, so there is a table a kind; reasoning spans and messages share
+//! one, as they share ids. What is not in a table is unknown, which agrees with everybody; the
+//! parent agent is an owner like any other.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,7 +36,8 @@ impl Owners {
         }
     }
 
-    /// Owners of a history that replaces what was there; a call belongs to whom its message belongs.
+    /// Owners of a history that replaces what was there; a call belongs to whom its message
+    /// belongs.
     pub(super) fn seed_all(&mut self, messages: &[Message]) {
         for message in messages {
             self.of_role(message)

@@ -40,8 +40,8 @@ fn answering() -> (World, Owner) {
     (world, owner)
 }
 
-/// After each event of a run someone cancels it and the agent says nothing more: the run ends as cancelled, nothing is
-/// closed or finished in the agent's name, and no tool call becomes complete.
+/// After each event of a run someone cancels it and the agent says nothing more: the run ends as
+/// cancelled, nothing is closed or finished in the agent's name, and no tool call becomes complete.
 #[test]
 fn at_every_point_the_hub_ends_a_cancelled_run_and_closes_nothing() {
     let stream = stream();

@@ -166,7 +166,8 @@ fn events_in_any_order_fold() {
     }
 }
 
-/// A thread of many calls whose results come last grows in a straight line: this would take minutes otherwise.
+/// A thread of many calls whose results come last grows in a straight line: this would take minutes
+/// otherwise.
 #[test]
 fn many_results_in_the_middle_are_cheap() {
     let calls = 20_000;

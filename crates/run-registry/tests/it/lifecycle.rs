@@ -1,5 +1,6 @@
-//! Whole lives of a thread at random: people who command, agents that answer, break off or misbehave, replies that are
-//! lost. After every step the fold is compared with a naive reading of the log, done another way.
+//! Whole lives of a thread at random: people who command, agents that answer, break off or
+//! misbehave, replies that are lost. After every step the fold is compared with a naive reading of
+//! the log, done another way.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +20,8 @@ use crate::world::{
     thread, user,
 };
 
-/// Statuses and open interrupts as the log's text tells them: an event belongs to the run that the latest RUN_STARTED
-/// named, as for a client that sees events only.
+/// Statuses and open interrupts as the log's text tells them: an event belongs to the run that the
+/// latest RUN_STARTED named, as for a client that sees events only.
 #[derive(Debug, Default)]
 struct Naive {
     statuses: BTreeMap<String, &'static str>,
@@ -343,7 +344,8 @@ fn the_fold_says_what_the_log_says() {
         };
         for _ in 0..80 {
             life.step();
-            // Reading the whole log after each step is slow: some lives are compared all along, all of them at the end.
+            // Reading the whole log after each step is slow: some lives are compared all along, all
+            // of them at the end.
             if seed % 20 == 0 {
                 compare(&life.world, seed);
             }

@@ -299,7 +299,8 @@ fn endings_write_run_started_if_it_is_missing() {
     }
 }
 
-/// RUN_ERROR carries no ids: an agent that refuses a run with it must not make the run before look failed.
+/// RUN_ERROR carries no ids: an agent that refuses a run with it must not make the run before look
+/// failed.
 #[test]
 fn a_refusal_in_the_stream_belongs_to_its_own_run() {
     let mut world = accepted();

@@ -403,7 +403,8 @@ fn a_patch_has_a_number_of_operations() {
     );
 }
 
-/// Random patches on random documents: nothing panics, and a naive count of the result agrees with the limit kept.
+/// Random patches on random documents: nothing panics, and a naive count of the result agrees with
+/// the limit kept.
 #[test]
 fn random_patches_are_safe_and_counted() {
     let limits = StateLimits {

@@ -18,7 +18,8 @@ fn recorded_runs_fold_to_what_the_client_held() {
     let mut folded = 0;
     for path in fixtures::files("recordings", ".jsonl") {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap();
-        // The strictness table holds no runs; the aborted run ends where its client stopped reading.
+        // The strictness table holds no runs; the aborted run ends where its client stopped
+        // reading.
         if name.starts_with("agui-") && !name.contains("strictness") && !name.contains("abort") {
             check(&path);
             folded += 1;
@@ -75,7 +76,8 @@ fn check(path: &Path) {
     );
 }
 
-/// As the hub does: the run's new messages come with its RUN_STARTED, chunks are expanded, everything is judged.
+/// As the hub does: the run's new messages come with its RUN_STARTED, chunks are expanded,
+/// everything is judged.
 fn fold_response(conversation: &mut Conversation, input: &Value, body: &str, path: &Path) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (thread, run) = (

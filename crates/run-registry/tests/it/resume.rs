@@ -408,8 +408,8 @@ fn a_schema_that_cannot_be_used_is_recorded() {
     assert!(unchecked.unwrap().contains("leaves the schema"));
 }
 
-/// An agent raises the same id in each of its runs; late retries of every earlier answer, from both kinds of clients,
-/// never answer the question that is open now.
+/// An agent raises the same id in each of its runs; late retries of every earlier answer, from both
+/// kinds of clients, never answer the question that is open now.
 #[test]
 fn an_id_that_is_raised_again_is_another_question() {
     let mut world = World::new();
@@ -451,7 +451,8 @@ fn an_id_that_is_raised_again_is_another_question() {
     }
 }
 
-/// Many people answer at once, each over the fold it has seen last; between deciding and appending anything may happen.
+/// Many people answer at once, each over the fold it has seen last; between deciding and appending
+/// anything may happen.
 #[test]
 fn of_many_answers_at_once_exactly_one_wins() {
     for seed in 0..300 {

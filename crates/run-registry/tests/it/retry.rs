@@ -69,8 +69,8 @@ fn a_log_that_lost_acknowledged_events_ends_the_run() {
     assert!(owner.has_ended());
 }
 
-/// The reply of random appends is lost, after the log took them or before; the owner asks again, with more to write each
-/// time. The log holds the source exactly once.
+/// The reply of random appends is lost, after the log took them or before; the owner asks again,
+/// with more to write each time. The log holds the source exactly once.
 #[test]
 fn an_append_of_unknown_outcome_is_never_written_twice() {
     for seed in 0..400 {

@@ -1,4 +1,5 @@
-//! A thread in a bottle: a log behind the shared append decision, people who command and agents who answer.
+//! A thread in a bottle: a log behind the shared append decision, people who command and agents who
+//! answer.
 
 use threadcast_agui::ids::{RunId, ThreadId};
 use threadcast_agui::interrupt::ResumeEntry;
@@ -320,7 +321,8 @@ pub(crate) fn user(id: &str) -> String {
     format!(r#"{{"id":"{id}","role":"user","content":"hello"}}"#)
 }
 
-/// A resume; `entries` as in `i1:true, i2:cancelled`, the part behind the colon being a payload or the status.
+/// A resume; `entries` as in `i1:true, i2:cancelled`, the part behind the colon being a payload or
+/// the status.
 #[track_caller]
 pub(crate) fn resume(of: &str, run: &str, answers: &str) -> Command {
     let entries = entries(answers)

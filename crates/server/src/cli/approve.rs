@@ -22,9 +22,10 @@ use plan::{Answer, Question, Wanted, plan};
 
 /// Answer what an agent asks.
 ///
-/// Shows the open questions of the thread and asks for an answer to each, as its schema says. One answer to all of them
-/// starts the run that goes on. Exit codes: 0 when the answer was taken (also when the same answer had been given
-/// before), 3 when someone answered otherwise first, 1 on any other error.
+/// Shows the open questions of the thread and asks for an answer to each, as its schema says. One
+/// answer to all of them starts the run that goes on. Exit codes: 0 when the answer was taken (also
+/// when the same answer had been given before), 3 when someone answered otherwise first, 1 on any
+/// other error.
 #[derive(Debug, Args)]
 pub struct ApproveArgs {
     /// The thread
@@ -185,7 +186,8 @@ fn too_late(error: &Error) -> ExitCode {
     ExitCode::from(TOO_LATE)
 }
 
-/// Shows what is wrong with a payload and marks its question to be asked again; any other error ends the command.
+/// Shows what is wrong with a payload and marks its question to be asked again; any other error
+/// ends the command.
 fn reopen(error: Error, questions: &[Question], answers: &mut [Answer]) -> anyhow::Result<()> {
     let interrupt = error
         .details()

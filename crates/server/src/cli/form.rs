@@ -1,7 +1,9 @@
-//! Questions for a person, made from the `responseSchema` of an interrupt, and the payload made from the answers.
+//! Questions for a person, made from the `responseSchema` of an interrupt, and the payload made
+//! from the answers.
 //!
-//! Covers what approvals ask: booleans, numbers, text, choices, and one level of an object's members; anything deeper
-//! is asked for as JSON. It does not judge a payload: the hub does, and tells every violation.
+//! Covers what approvals ask: booleans, numbers, text, choices, and one level of an object's
+//! members; anything deeper is asked for as JSON. It does not judge a payload: the hub does, and
+//! tells every violation.
 
 use serde_json::{Map, Value};
 

@@ -1,9 +1,11 @@
 //! A thread as a person reads it in a terminal: updates in, styled text out.
 //!
-//! Pure: no terminal, no clock. It is a view and no fold: it keeps only what naming needs (names of tools, speakers,
-//! what was shown), so a change to something already on the paper is not shown again.
+//! Pure: no terminal, no clock. It is a view and no fold: it keeps only what naming needs (names of
+//! tools, speakers, what was shown), so a change to something already on the paper is not shown
+//! again.
 //!
-//! Invariant: text is on the paper once, in the order it came; lines of parallel speakers are told apart by a label.
+//! Invariant: text is on the paper once, in the order it came; lines of parallel speakers are told
+//! apart by a label.
 
 use std::collections::{HashMap, HashSet};
 

@@ -21,8 +21,9 @@ use crate::random;
 
 /// Start a run of an agent and show it until it ends.
 ///
-/// Exit codes: 0 when the run succeeded, 2 when it stopped to ask (answer with `threadcast approve`), 1 when it failed,
-/// was cancelled or could not be started, 130 after Ctrl-C, which leaves the run alone.
+/// Exit codes: 0 when the run succeeded, 2 when it stopped to ask (answer with `threadcast
+/// approve`), 1 when it failed, was cancelled or could not be started, 130 after Ctrl-C, which
+/// leaves the run alone.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Name of the agent

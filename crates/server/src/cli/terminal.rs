@@ -1,4 +1,5 @@
-//! The terminal of a command: styled text out, lines in, and what is said when nobody listens any more.
+//! The terminal of a command: styled text out, lines in, and what is said when nobody listens any
+//! more.
 
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
@@ -87,7 +88,8 @@ pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal()
 }
 
-/// Asks on standard error, so that output stays clean, and reads one line; `None` at the end of the input.
+/// Asks on standard error, so that output stays clean, and reads one line; `None` at the end of the
+/// input.
 ///
 /// # Errors
 /// The terminal cannot be read or written.

@@ -15,8 +15,9 @@ use super::terminal::{ColourArgs, Output};
 
 /// Show a thread as it grows, until Ctrl-C.
 ///
-/// It begins with what the thread amounts to now. Broken connections are made again by themselves, and nothing is shown
-/// twice. Exit codes: 0 when the reader of the output went away, 1 on an error, 130 after Ctrl-C.
+/// It begins with what the thread amounts to now. Broken connections are made again by themselves,
+/// and nothing is shown twice. Exit codes: 0 when the reader of the output went away, 1 on an
+/// error, 130 after Ctrl-C.
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     /// The thread; it need not exist yet

@@ -26,7 +26,11 @@ pub(crate) async fn healthz(State(app): State<App>) -> Json<Health> {
         status: "ok",
         sessions: sessions.len(),
         threads: app.hub.live_thread_count(),
-        held_bytes_max: sessions.iter().map(|session| session.held_bytes).max().unwrap_or(0),
+        held_bytes_max: sessions
+            .iter()
+            .map(|session| session.held_bytes)
+            .max()
+            .unwrap_or(0),
     })
 }
 

@@ -19,8 +19,8 @@ impl ClientFrame {
     /// Reads one text message.
     ///
     /// # Errors
-    /// The text is no JSON object, nested deeper than 64, repeats a member name, lacks a member, has one of another
-    /// type, or asks for an op this version does not serve.
+    /// The text is no JSON object, nested deeper than 64, repeats a member name, lacks a member,
+    /// has one of another type, or asks for an op this version does not serve.
     pub fn read(text: &str) -> Result<Self, FrameError> {
         let json = RawJson::parse(text).map_err(|error| unreadable(text, error))?;
         let frame = members::object(json.as_str()).map_err(|error| {

@@ -1,7 +1,7 @@
 //! Text to hub frame, for clients.
 //!
-//! Lenient where the hub may grow: unknown ops, members and codes pass. Depth is checked for each event alone, for a
-//! frame stands around it.
+//! Lenient where the hub may grow: unknown ops, members and codes pass. Depth is checked for each
+//! event alone, for a frame stands around it.
 
 use serde::Deserialize;
 use threadcast_agui::fields::ReadError;

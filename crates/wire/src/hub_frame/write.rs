@@ -105,7 +105,8 @@ pub fn write_epoch(out: &mut Vec<u8>, thread: &ThreadTag, epoch: &Epoch, seq: Se
     out.push(b'}');
 }
 
-/// What the client holds of the thread is void; a `subscribed` and a baseline follow. `head` is where the log stands.
+/// What the client holds of the thread is void; a `subscribed` and a baseline follow. `head` is
+/// where the log stands.
 pub fn write_reset(out: &mut Vec<u8>, thread: &ThreadTag, head: &Position, reason: ResetReason) {
     begin(out, "reset", thread);
     member(out, "epoch", &head.epoch);

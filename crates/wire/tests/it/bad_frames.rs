@@ -1,4 +1,5 @@
-//! Client frames that are refused: each with its code, the request it is told to, and a message that says what is wrong.
+//! Client frames that are refused: each with its code, the request it is told to, and a message
+//! that says what is wrong.
 
 use serde_json::{Map, Value, json};
 use threadcast_wire::client_frame::{ClientFrame, RequestId};

@@ -1,4 +1,5 @@
-//! Golden files under `proto-fixtures`: compared, rewritten with `UPDATE_FIXTURES=1`, written and failing once if absent.
+//! Golden files under `proto-fixtures`: compared, rewritten with `UPDATE_FIXTURES=1`, written and
+//! failing once if absent.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

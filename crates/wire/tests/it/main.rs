@@ -1,4 +1,5 @@
-//! The crate from outside: golden frames, refused frames, long frames in parts, and the tables of docs/protocol.md.
+//! The crate from outside: golden frames, refused frames, long frames in parts, and the tables of
+//! docs/protocol.md.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,6 +1,7 @@
 //! Every event type once, with what it must refuse.
 
-/// A good event; its required members with a value each refuses (`None` if there is none); its optional ones likewise.
+/// A good event; its required members with a value each refuses (`None` if there is none); its
+/// optional ones likewise.
 pub(super) struct Case {
     pub(super) example: &'static str,
     pub(super) required: &'static [(&'static str, Option<&'static str>)],

@@ -1,4 +1,5 @@
-//! A model of a hub with a log that grows and loses entries, an unreliable line, and a reader that checks every step.
+//! A model of a hub with a log that grows and loses entries, an unreliable line, and a reader that
+//! checks every step.
 
 use proptest::prelude::*;
 use threadcast_agui::json::RawJson;
@@ -386,7 +387,8 @@ impl World {
             }
             Act::Disconnect => self.reconnect(),
             Act::Lose(count) => {
-                // The rest of the line belongs to the old log; a hub that resets a subscription does not send it.
+                // The rest of the line belongs to the old log; a hub that resets a subscription
+                // does not send it.
                 self.hub.line.retain(|text| {
                     text.contains(r#""op":"subscribed""#) && text.contains(r#""id""#)
                 });

@@ -23,7 +23,8 @@ pub(crate) fn read(path: &std::path::Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Compares `text` with a golden file; rewrites it with `UPDATE_FIXTURES=1`, writes it and fails once if it is absent.
+/// Compares `text` with a golden file; rewrites it with `UPDATE_FIXTURES=1`, writes it and fails
+/// once if it is absent.
 #[track_caller]
 pub(crate) fn check(path: &std::path::Path, text: &str) {
     let is_update = std::env::var_os("UPDATE_FIXTURES").is_some_and(|value| value == "1");

@@ -1,8 +1,9 @@
 //! Valid AG-UI histories of one thread, from a seed.
 //!
-//! Events are proposed at random from small pools of ids, so that ids collide across kinds and runs, and kept when the
-//! verifier accepts them. So a history holds whatever is legal: interleaved and reopened items, results before and
-//! after their calls end and in later runs, restated lists that drop what is open, failing patches, late errors.
+//! Events are proposed at random from small pools of ids, so that ids collide across kinds and
+//! runs, and kept when the verifier accepts them. So a history holds whatever is legal: interleaved
+//! and reopened items, results before and after their calls end and in later runs, restated lists
+//! that drop what is open, failing patches, late errors.
 
 use serde_json::{Value, json};
 use threadcast_agui::event::{Event, EventBody};
@@ -56,12 +57,15 @@ struct Author {
     owners: Owners,
 }
 
-/// Who items belong to. Not everything can be told to a client that joins, see `snapshot.rs`; what cannot is left out.
+/// Who items belong to. Not everything can be told to a client that joins, see `snapshot.rs`; what
+/// cannot is left out.
 #[derive(Clone, Copy, PartialEq)]
 enum Owners {
-    /// Every id has its owner in all runs. Left out: a call started again after its result in the same run.
+    /// Every id has its owner in all runs. Left out: a call started again after its result in the
+    /// same run.
     Fixed,
-    /// An id may have another owner in the next run. Left out besides: what needs a list inside the open run.
+    /// An id may have another owner in the next run. Left out besides: what needs a list inside the
+    /// open run.
     Moving,
     /// Only the parent agent.
     Parent,
@@ -200,7 +204,8 @@ impl Author {
         finished
     }
 
-    /// Tags a beginning: always, so that who owns an item never depends on what a client was told before.
+    /// Tags a beginning: always, so that who owns an item never depends on what a client was told
+    /// before.
     fn owned(&self, mut event: Value, id: &str) -> Value {
         if let Some(owner) = self.owner(id) {
             event["subagentRunId"] = json!(owner);
@@ -294,7 +299,8 @@ impl Author {
                     return self.owned(start, id);
                 }
                 let parent = *self.random.pick(&["m1", "m2", "h1", "a1", ""]);
-                // Calls keep their owner as all items do, and an activity that takes a holder's place takes its calls.
+                // Calls keep their owner as all items do, and an activity that takes a holder's
+                // place takes its calls.
                 let is_elsewhere = match self.owners {
                     Owners::Moving => parent == "a1",
                     Owners::Fixed | Owners::Parent => self.owner(parent) != self.owner(id),
@@ -494,7 +500,8 @@ fn unpaired(message: &Message) -> Value {
     serde_json::from_str(&json).expect("a message is JSON")
 }
 
-/// Which types of events stand in `events`; so that a test can tell whether a kind is covered at all.
+/// Which types of events stand in `events`; so that a test can tell whether a kind is covered at
+/// all.
 pub(crate) fn type_names(events: &[Event]) -> impl Iterator<Item = String> {
     events.iter().map(|event| match &event.body {
         EventBody::Unknown { .. } => "unknown".to_owned(),

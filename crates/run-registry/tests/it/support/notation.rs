@@ -1,10 +1,10 @@
 //! Streams in short notation, for tables of verdicts.
 //!
-//! A word is a kind, `+` `.` `-` for begin, go on, end, an id, and perhaps `^parent` and `@subagent`: `T+m@x` begins
-//! text message `m` of subagent `x`. `T` text, `C` tool call, `P` reasoning span, `G` reasoning message, `S` step,
-//! `A` subagent (`A!x` fails). `RUN r`, `FIN r`, `ASK r` (ends with an interrupt) and `ERR` are whole words, as are
-//! `RES:m` (result message `m` of call `c`), `ENC:m`, `ENC:c#` (a call), `ACT:m`, `DEL:m`, `LIST:m`, CUSTOM, RAW, NEW,
-//! STATE.
+//! A word is a kind, `+` `.` `-` for begin, go on, end, an id, and perhaps `^parent` and
+//! `@subagent`: `T+m@x` begins text message `m` of subagent `x`. `T` text, `C` tool call, `P`
+//! reasoning span, `G` reasoning message, `S` step, `A` subagent (`A!x` fails). `RUN r`, `FIN r`,
+//! `ASK r` (ends with an interrupt) and `ERR` are whole words, as are `RES:m` (result message `m`
+//! of call `c`), `ENC:m`, `ENC:c#` (a call), `ACT:m`, `DEL:m`, `LIST:m`, CUSTOM, RAW, NEW, STATE.
 
 use serde_json::{Value, json};
 use threadcast_agui::event::Event;

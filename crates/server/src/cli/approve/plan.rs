@@ -60,7 +60,8 @@ pub(super) enum PlanError {
 impl Question {
     pub(super) fn of(view: &InterruptView) -> Result<Self, ReadError> {
         let interrupt = Interrupt::read(view.interrupt.as_str())?;
-        // A schema that no value can hold is none that could be asked by; the hub has the last word.
+        // A schema that no value can hold is none that could be asked by; the hub has the last
+        // word.
         let schema = interrupt
             .response_schema
             .and_then(|schema| schema.to_value().ok());
@@ -160,7 +161,8 @@ pub(super) fn call_text(events: &[RawJson], id: &ToolCallId) -> Option<String> {
             EventBody::ToolCallStart {
                 call, name: called, ..
             } if call == *id => {
-                // A baseline opens calls anew that stand in its messages; they keep their arguments.
+                // A baseline opens calls anew that stand in its messages; they keep their
+                // arguments.
                 name = Some(called);
             }
             EventBody::ToolCallArgs { call, delta } if call == *id => arguments.push(&delta),

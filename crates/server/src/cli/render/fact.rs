@@ -1,6 +1,7 @@
 //! The hub's own facts on paper.
 //!
-//! Read member by member and not by type: a fact of a later version still shows its type and who decided.
+//! Read member by member and not by type: a fact of a later version still shows its type and who
+//! decided.
 
 use serde_json::Value;
 use threadcast_agui::json::RawJson;

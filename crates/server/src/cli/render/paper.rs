@@ -54,7 +54,8 @@ pub(crate) struct Paper {
 struct Open {
     key: String,
     style: Style,
-    /// Line breaks at the end of what came: they are written when more comes, so that none dangles.
+    /// Line breaks at the end of what came: they are written when more comes, so that none
+    /// dangles.
     held_breaks: usize,
 }
 
