@@ -46,7 +46,7 @@ async fn asked() -> Asked {
     let answer = viewer
         .ask(run(
             "first",
-            json!([{ "id": "u1", "role": "user", "content": "refund me" }]),
+            &json!([{ "id": "u1", "role": "user", "content": "refund me" }]),
         ))
         .await;
     assert_eq!(answer["op"], "ok", "{answer}");
@@ -58,11 +58,11 @@ async fn asked() -> Asked {
     }
 }
 
-fn run(run: &str, messages: Value) -> Value {
+fn run(run: &str, messages: &Value) -> Value {
     json!({ "op": "run", "agent": "asking", "input": { "threadId": THREAD, "runId": run, "messages": messages } })
 }
 
-fn resume(run: &str, entries: Value) -> Value {
+fn resume(run: &str, entries: &Value) -> Value {
     json!({ "op": "resume", "threadId": THREAD, "of": "first", "runId": run, "resume": entries })
 }
 
@@ -80,7 +80,7 @@ async fn a_resume_goes_over_the_socket_that_watches_and_reaches_the_agent_once()
         replay,
         mut viewer,
     } = asked().await;
-    let answer = viewer.ask(resume("second", good())).await;
+    let answer = viewer.ask(resume("second", &good())).await;
     assert_eq!(
         (&answer["op"], &answer["runId"]),
         (&json!("ok"), &json!("second")),
@@ -94,13 +94,13 @@ async fn a_resume_goes_over_the_socket_that_watches_and_reaches_the_agent_once()
     assert_eq!(facts.filter(|fact| fact == "interrupt.resolved").count(), 2);
     assert_eq!(events_of(&frames).last().unwrap()["type"], "RUN_FINISHED");
 
-    let again = viewer.ask(resume("second", good())).await;
+    let again = viewer.ask(resume("second", &good())).await;
     assert_eq!(
         (&again["runId"], &again["duplicate"]),
         (&json!("second"), &json!(true)),
         "{again}"
     );
-    let by_another_run = viewer.ask(resume("third", good())).await;
+    let by_another_run = viewer.ask(resume("third", &good())).await;
     assert_eq!(
         (&by_another_run["runId"], &by_another_run["duplicate"]),
         (&json!("second"), &json!(true))
@@ -111,7 +111,7 @@ async fn a_resume_goes_over_the_socket_that_watches_and_reaches_the_agent_once()
         { "interruptId": "refund", "status": "resolved", "payload": { "approved": false } },
         { "interruptId": "late", "status": "cancelled" },
     ]);
-    let loser = other.ask(resume("fourth", different)).await;
+    let loser = other.ask(resume("fourth", &different)).await;
     assert_eq!(loser["code"], "already_resolved", "{loser}");
     assert_eq!(loser["details"]["runId"], "second");
     assert!(
@@ -124,6 +124,76 @@ async fn a_resume_goes_over_the_socket_that_watches_and_reaches_the_agent_once()
     assert_eq!(requests[1]["resume"], good());
 }
 
+/// The right entry for each of the two questions, and what is wrong with an answer made of others.
+fn wrong_answers() -> Vec<(&'static str, Value, &'static str)> {
+    let refund = |payload: Value| json!({ "interruptId": "refund", "status": "resolved", "payload": payload });
+    let approved = refund(json!({ "approved": true }));
+    let late = json!({ "interruptId": "late", "status": "cancelled" });
+    let late_with_payload = json!({ "interruptId": "late", "status": "cancelled", "payload": 1 });
+    let late_resolved = json!({ "interruptId": "late", "status": "resolved" });
+    let other = json!({ "interruptId": "other", "status": "cancelled" });
+    let wrong = refund(json!({ "approved": "yes" }));
+    let input = json!([{ "id": "u2", "role": "user", "content": "well?" }]);
+    vec![
+        (
+            "a wrong payload",
+            resume("r1", &json!([wrong, late])),
+            "payload_invalid",
+        ),
+        (
+            "a payload on cancelled",
+            resume("r2", &json!([approved, late_with_payload])),
+            "payload_invalid",
+        ),
+        (
+            "a missing id",
+            resume("r3", &json!([approved])),
+            "resume_incomplete",
+        ),
+        (
+            "an unknown id",
+            resume("r4", &json!([approved, late, other])),
+            "interrupt_unknown",
+        ),
+        (
+            "an id twice",
+            resume("r5", &json!([approved, approved, late])),
+            "resume_duplicate",
+        ),
+        (
+            "an answer past its deadline",
+            resume("r6", &json!([approved, late_resolved])),
+            "interrupt_expired",
+        ),
+        (
+            "new input without an answer",
+            run("r7", &input),
+            "interrupts_open",
+        ),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_violation_of_a_schema_is_named_with_its_path() {
+    let Asked {
+        hub: _hub,
+        replay: _replay,
+        mut viewer,
+    } = asked().await;
+    let payload = json!({ "approved": "yes", "amount": 500 });
+    let entries = json!([
+        { "interruptId": "refund", "status": "resolved", "payload": payload },
+        { "interruptId": "late", "status": "cancelled" },
+    ]);
+    let answer = viewer.ask(resume("r", &entries)).await;
+    assert_eq!(answer["details"]["interruptId"], "refund", "{answer}");
+    let errors = answer["details"]["errors"].as_array().unwrap().iter();
+    let paths: Vec<_> = errors
+        .map(|error| error["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(paths, ["/approved", "/amount"], "{answer}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_wrong_answer_has_its_own_error_and_harms_nothing() {
     let Asked {
@@ -131,80 +201,10 @@ async fn every_wrong_answer_has_its_own_error_and_harms_nothing() {
         replay,
         mut viewer,
     } = asked().await;
-    let refund = |payload: Value| json!({ "interruptId": "refund", "status": "resolved", "payload": payload });
-    let late = json!({ "interruptId": "late", "status": "cancelled" });
-    let approved = refund(json!({ "approved": true }));
-    let cases = [
-        (
-            "wrong payload",
-            resume(
-                "r1",
-                json!([refund(json!({ "approved": "yes", "amount": 500 })), late]),
-            ),
-            "payload_invalid",
-        ),
-        (
-            "a payload on cancelled",
-            resume(
-                "r2",
-                json!([approved, { "interruptId": "late", "status": "cancelled", "payload": 1 }]),
-            ),
-            "payload_invalid",
-        ),
-        (
-            "a missing id",
-            resume("r3", json!([approved])),
-            "resume_incomplete",
-        ),
-        (
-            "an unknown id",
-            resume(
-                "r4",
-                json!([approved, late, { "interruptId": "other", "status": "cancelled" }]),
-            ),
-            "interrupt_unknown",
-        ),
-        (
-            "an id twice",
-            resume("r5", json!([approved, approved, late])),
-            "resume_duplicate",
-        ),
-        (
-            "resolved after its deadline",
-            resume(
-                "r6",
-                json!([approved, { "interruptId": "late", "status": "resolved" }]),
-            ),
-            "interrupt_expired",
-        ),
-        (
-            "new input without an answer",
-            run(
-                "r7",
-                json!([{ "id": "u2", "role": "user", "content": "well?" }]),
-            ),
-            "interrupts_open",
-        ),
-    ];
-    for (what, request, code) in cases {
+    for (what, request, code) in wrong_answers() {
         let answer = viewer.ask(request).await;
-        assert_eq!(
-            (&answer["op"], &answer["code"]),
-            (&json!("error"), &json!(code)),
-            "{what}: {answer}"
-        );
-        if code == "payload_invalid" && what == "wrong payload" {
-            let errors = answer["details"]["errors"].as_array().unwrap();
-            let paths: Vec<_> = errors
-                .iter()
-                .map(|error| error["path"].as_str().unwrap())
-                .collect();
-            assert_eq!(
-                paths,
-                ["/approved", "/amount"],
-                "every violation is named: {answer}"
-            );
-        }
+        let told = (&answer["op"], &answer["code"]);
+        assert_eq!(told, (&json!("error"), &json!(code)), "{what}: {answer}");
     }
     let status = viewer
         .ask(json!({ "op": "status", "threadId": THREAD }))
@@ -215,7 +215,7 @@ async fn every_wrong_answer_has_its_own_error_and_harms_nothing() {
         1,
         "the agent heard of none of it"
     );
-    let answer = viewer.ask(resume("second", good())).await;
+    let answer = viewer.ask(resume("second", &good())).await;
     assert_eq!(
         answer["op"], "ok",
         "the right answer still counts: {answer}"
@@ -241,7 +241,7 @@ async fn of_forty_answers_at_once_exactly_one_wins() {
                 { "interruptId": "refund", "status": "resolved", "payload": { "approved": person % 2 == 0 } },
                 { "interruptId": "late", "status": "cancelled" },
             ]);
-            viewer.ask(resume(&format!("by-{person}"), entries)).await
+            viewer.ask(resume(&format!("by-{person}"), &entries)).await
         });
     }
     let answers = answering.join_all().await;
