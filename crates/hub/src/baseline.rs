@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use threadcast_run_registry::fold::Fold;
 use threadcast_run_registry::snapshot::snapshot;
+use threadcast_thread_log::entry::Millis;
 use threadcast_thread_log::position::Seq;
 use threadcast_wire::hub_frame::{ThreadTag, write_events};
 use tokio::time::Instant;
@@ -16,6 +17,8 @@ pub(crate) struct Baseline {
     pub(crate) seq: Seq,
     pub(crate) body: BaselineBody,
     built: Instant,
+    /// When its view of an open interrupt becomes wrong: the first deadline that had not passed.
+    wrong_at: Option<Millis>,
 }
 
 #[derive(Clone, Debug)]
@@ -47,17 +50,25 @@ impl Baseline {
             push_frame(&mut frame, |out| out.extend_from_slice(&payload));
             BaselineBody::Frame(frame.into())
         };
+        let now = view::now();
+        let open = fold.registry().interrupts().open();
+        let wrong_at = open
+            .filter(|raised| !raised.has_expired(now))
+            .filter_map(|raised| raised.deadline)
+            .min();
         Self {
             seq,
             body,
             built: Instant::now(),
+            wrong_at,
         }
     }
 
     /// Whether a viewer that joins at `head` may start here and read the entries since.
-    pub(crate) fn serves(&self, head: Seq, now: Instant) -> bool {
-        head == self.seq
-            || head.get() - self.seq.get() <= SNAPSHOT_ENTRIES_BEHIND_MAX
-                && now.duration_since(self.built) <= SNAPSHOT_AGE_MAX
+    pub(crate) fn serves(&self, head: Seq) -> bool {
+        let is_near = head.get() - self.seq.get() <= SNAPSHOT_ENTRIES_BEHIND_MAX;
+        let is_young = self.built.elapsed() <= SNAPSHOT_AGE_MAX;
+        let is_wrong = self.wrong_at.is_some_and(|at| at <= view::now());
+        !is_wrong && (head == self.seq || is_near && is_young)
     }
 }

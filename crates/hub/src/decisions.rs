@@ -56,7 +56,7 @@ impl Hub {
         }
         let (hub, by) = (self.clone(), by.clone());
         let task = tokio::spawn(async move { hub.carry_out(thread, &by, command).await });
-        task.await.unwrap_or(Err(CommandError::Stopped))
+        task.await?
     }
 
     async fn carry_out(

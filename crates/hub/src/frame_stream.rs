@@ -66,6 +66,11 @@ impl<S> FrameStream<S> {
         self.own.len() - self.taken
     }
 
+    /// Whether there is anything to write or to flush, apart from what is offered.
+    pub(crate) fn has_work(&self) -> bool {
+        self.held_bytes() > 0 || self.needs_flush
+    }
+
     /// Bytes of the session's own frames that wait.
     pub(crate) fn waiting_bytes(&self) -> usize {
         self.held_bytes() - self.rest

@@ -35,8 +35,11 @@ use reader::BadFrames;
 use requests::Requests;
 use writer::Outbox;
 
+mod answers;
+mod catch_up;
 mod close;
 mod heartbeat;
+mod parts;
 mod reader;
 mod requests;
 mod subscribe;

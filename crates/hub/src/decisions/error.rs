@@ -6,6 +6,7 @@ use threadcast_run_registry::decide::Refusal;
 use threadcast_thread_log::error::EngineError;
 use threadcast_wire::error_body::ErrorBody;
 use threadcast_wire::error_code::ErrorCode;
+use tokio::task::JoinError;
 
 /// Why a command did not happen.
 #[derive(Debug, thiserror::Error)]
@@ -19,9 +20,9 @@ pub enum CommandError {
     Overloaded { tries: u32 },
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The task that carried the command was ended: the program is stopping.
-    #[error("the hub is stopping")]
-    Stopped,
+    /// The task that carried the command was ended, because the program is stopping, or failed.
+    #[error("the command was not carried to its end")]
+    Lost(#[from] JoinError),
 }
 
 impl CommandError {
@@ -32,7 +33,14 @@ impl CommandError {
             Self::Engine(error) => engine_error_body(error),
             Self::Overloaded { .. } => ErrorBody::new(ErrorCode::Overloaded, self.to_string()),
             Self::Refused(refusal) => refusal_body(refusal),
-            Self::Stopped => ErrorBody::new(ErrorCode::Unavailable, self.to_string()),
+            Self::Lost(error) => {
+                let code = if error.is_panic() {
+                    ErrorCode::Internal
+                } else {
+                    ErrorCode::Unavailable
+                };
+                ErrorBody::new(code, self.to_string())
+            }
         }
     }
 }

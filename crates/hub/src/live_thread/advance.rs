@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use threadcast_thread_log::engine::{Append, Head, Outcome, Watched};
 use threadcast_thread_log::entry::{Entry, NewEntry};
 use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::position::{Epoch, Seq};
+use threadcast_thread_log::position::{Epoch, PositionVerdict, Seq};
 
 use super::Live;
 use super::folded::Folded;
@@ -129,7 +129,7 @@ impl Live {
                 .first()
                 .is_none_or(|first| first.seq == position.seq.next());
             let reaches = news.last().map_or(position.seq, |last| last.seq) >= head.seq;
-            if !head.verdict(position).is_of_log() || !is_gapless || !reaches {
+            if head.verdict(position) != PositionVerdict::Valid || !is_gapless || !reaches {
                 return TakenOver::Not;
             }
             folded.enter(head);
@@ -170,7 +170,7 @@ impl Live {
             // The position first: a log only grows, so a head asked afterwards is not behind it, unless it lost entries.
             let position = self.folded.lock().fold().position().clone();
             let head = self.engine().head(&self.thread).await?;
-            if !head.verdict(&position).is_of_log() {
+            if head.verdict(&position) != PositionVerdict::Valid {
                 self.put(Folded::load(&**self.engine(), &self.thread).await?);
                 return Ok(());
             }

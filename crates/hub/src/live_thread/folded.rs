@@ -9,7 +9,6 @@ use threadcast_thread_log::entry::Entry;
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::{Epoch, Position, PositionVerdict, Seq, verdict};
 use threadcast_wire::hub_frame::ThreadTag;
-use tokio::time::Instant;
 
 use crate::baseline::Baseline;
 use crate::defaults::LOAD_LIMIT;
@@ -111,8 +110,7 @@ impl Folded {
             self.fold.apply(entry);
         }
         let head = self.fold.head();
-        self.baseline
-            .take_if(|baseline| !baseline.serves(head, Instant::now()));
+        self.baseline.take_if(|baseline| !baseline.serves(head));
     }
 
     /// The latest snapshot if it still serves, else a new one; `None` without a log.
@@ -128,7 +126,7 @@ impl Folded {
         if let Some(baseline) = self
             .baseline
             .as_ref()
-            .filter(|baseline| baseline.serves(head, Instant::now()))
+            .filter(|baseline| baseline.serves(head))
         {
             return Some(Arc::clone(baseline));
         }

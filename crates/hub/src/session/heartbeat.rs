@@ -1,4 +1,4 @@
-//! Whether the other side is alive (docs/protocol.md, liveness): time is an argument, nothing here waits.
+//! Whether the other side is alive (docs/protocol.md §1.3): time is an argument, nothing here waits.
 //!
 //! A socket is dead when nothing came from it for long after a ping was written, or when it takes no byte for long; a
 //! ping unanswered for a short time counts only on a line that was quiet before it, for elsewhere it may stand in a

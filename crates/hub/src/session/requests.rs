@@ -10,23 +10,17 @@ use futures::future::BoxFuture;
 use threadcast_agui::ids::{RunId, ThreadId};
 use threadcast_run_registry::agent_name::AgentName;
 use threadcast_run_registry::decide::{CancelCommand, Command, ResumeCommand, RunCommand};
-use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::position::{Position, PositionVerdict};
-use threadcast_thread_log::run_status::RunStatus;
-use threadcast_wire::answer::{Done, HelloAnswer, RunAnswer, ThreadAnswer};
-use threadcast_wire::client_frame::{ClientFrame, ClientOp, RequestId, SubscribeStart};
+use threadcast_wire::answer::{Done, HelloAnswer};
+use threadcast_wire::client_frame::{ClientFrame, ClientOp, OnBusy, RequestId, SubscribeStart};
 use threadcast_wire::error_body::ErrorBody;
 use threadcast_wire::error_code::ErrorCode;
-use threadcast_wire::hub_frame::{write_error, write_ok};
+use threadcast_wire::hub_frame::write_ok;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 use super::Session;
+use super::answers::{Finished, carry_out, find, status};
 use crate::decisions::engine_error_body;
-use crate::frame::push_frame;
-use crate::hub::Hub;
-use crate::live_thread::LiveThread;
-use crate::view;
 
 #[derive(Default)]
 pub(super) struct Requests {
@@ -43,24 +37,21 @@ struct InFlight {
 
 struct Lane {
     thread: ThreadId,
-    waiting: VecDeque<ClientFrame>,
+    waiting: VecDeque<Request>,
 }
 
-/// What came of a request that had to wait for something.
-enum Finished {
-    /// Complete frames, or none.
-    Answer(Vec<u8>),
-    Subscribe {
-        start: SubscribeStart,
-        found: Result<Found, EngineError>,
-    },
+/// A request for one thread.
+struct Request {
+    id: Option<RequestId>,
+    asked: Asked,
 }
 
-/// The thread that is to be subscribed.
-pub(super) struct Found {
-    pub(super) live: LiveThread,
-    /// What the position is worth, if one was given.
-    pub(super) verdict: Option<PositionVerdict>,
+enum Asked {
+    Command(Command),
+    /// Of a run, or of the thread.
+    Status(Option<RunId>),
+    Subscribe(SubscribeStart),
+    Unsubscribe,
 }
 
 impl Requests {
@@ -79,17 +70,17 @@ impl Requests {
             || self
                 .lanes
                 .iter()
-                .any(|lane| lane.waiting.iter().any(|frame| is_it(&frame.id)))
+                .any(|lane| lane.waiting.iter().any(|request| is_it(&request.id)))
     }
 
     fn lane(&mut self, thread: &ThreadId) -> Option<&mut Lane> {
         self.lanes.iter_mut().find(|lane| lane.thread == *thread)
     }
 
-    fn next_in_lane(&mut self, thread: &ThreadId) -> Option<ClientFrame> {
-        let frame = self.lane(thread)?.waiting.pop_front()?;
+    fn next_in_lane(&mut self, thread: &ThreadId) -> Option<Request> {
+        let request = self.lane(thread)?.waiting.pop_front()?;
         self.waiting -= 1;
-        Some(frame)
+        Some(request)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Option<(InFlight, Finished)> {
@@ -108,55 +99,84 @@ impl Requests {
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Takes a request whose id is not in flight.
     pub(super) fn take_request(&mut self, frame: ClientFrame, now: Instant) {
-        let thread = match &frame.op {
+        let ClientFrame { id, op } = frame;
+        let (thread, asked) = match op {
+            ClientOp::Cancel {
+                thread,
+                run,
+                reason,
+            } => (
+                thread,
+                Asked::Command(Command::Cancel(CancelCommand { run, reason })),
+            ),
             ClientOp::Hello {
                 heartbeat_ms,
                 client,
             } => {
                 tracing::debug!(session = %self.state.connection, client = %client.name, version = %client.version, "hello");
-                let limits = self.hub.limits();
-                let interval =
-                    heartbeat_ms.map_or(limits.heartbeat, |asked| limits.heartbeat_for(asked));
-                self.heartbeat.set_interval(interval, now);
-                let heartbeat_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
-                return self.push_ok(frame.id.as_ref(), &HelloAnswer { heartbeat_ms });
+                return self.take_hello(id.as_ref(), heartbeat_ms, now);
             }
-            ClientOp::Ping => return self.push_ok(frame.id.as_ref(), &Done {}),
-            ClientOp::Run { input, .. } => &input.thread,
-            ClientOp::Cancel { thread, .. }
-            | ClientOp::Resume { thread, .. }
-            | ClientOp::Status { thread, .. }
-            | ClientOp::Subscribe { thread, .. }
-            | ClientOp::Unsubscribe { thread } => thread,
+            ClientOp::Ping => return self.push_ok(id.as_ref(), &Done {}),
+            ClientOp::Resume {
+                thread,
+                of,
+                run,
+                entries,
+            } => (
+                thread,
+                Asked::Command(Command::Resume(ResumeCommand { of, run, entries })),
+            ),
+            ClientOp::Run {
+                agent,
+                input,
+                on_busy: OnBusy::Reject,
+            } => match AgentName::new(agent) {
+                Ok(agent) => (
+                    input.thread.clone(),
+                    Asked::Command(Command::Run(RunCommand { agent, input })),
+                ),
+                Err(error) => {
+                    let error = ErrorBody::new(ErrorCode::AgentUnknown, error.to_string());
+                    return self.push_error(id.as_ref(), &error);
+                }
+            },
+            ClientOp::Status { thread, run } => (thread, Asked::Status(run)),
+            ClientOp::Subscribe { thread, start } => (thread, Asked::Subscribe(start)),
+            ClientOp::Unsubscribe { thread } => (thread, Asked::Unsubscribe),
         };
-        let thread = thread.clone();
+        let request = Request { id, asked };
         match self.requests.lane(&thread) {
             Some(lane) => {
-                lane.waiting.push_back(frame);
+                lane.waiting.push_back(request);
                 self.requests.waiting += 1;
             }
-            None => self.begin(thread, frame),
+            None => self.begin(thread, request),
         }
     }
 
+    fn take_hello(&mut self, id: Option<&RequestId>, asked_ms: Option<u64>, now: Instant) {
+        let limits = self.hub.limits();
+        let interval = asked_ms.map_or(limits.heartbeat, |asked| limits.heartbeat_for(asked));
+        self.heartbeat.set_interval(interval, now);
+        let heartbeat_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
+        self.push_ok(id, &HelloAnswer { heartbeat_ms });
+    }
+
     /// Begins a request whose turn in its lane has come.
-    fn begin(&mut self, thread: ThreadId, frame: ClientFrame) {
-        let ClientFrame { id, op } = frame;
-        if matches!(op, ClientOp::Unsubscribe { .. }) {
-            self.unsubscribe(&thread);
-            return self.push_ok(id.as_ref(), &Done {});
-        }
+    fn begin(&mut self, thread: ThreadId, request: Request) {
+        let Request { id, asked } = request;
         let hub = self.hub.clone();
-        let work: BoxFuture<'static, Finished> = match op {
-            ClientOp::Subscribe { start, .. } => Box::pin(find(hub, thread.clone(), start)),
-            ClientOp::Status { run, .. } => Box::pin(status(hub, thread.clone(), run, id.clone())),
-            op => match command(op) {
-                Ok(command) => {
-                    let by = self.principal.clone();
-                    Box::pin(carry_out(hub, thread.clone(), by, command, id.clone()))
-                }
-                Err(error) => return self.push_error(id.as_ref(), &error),
-            },
+        let work: BoxFuture<'static, Finished> = match asked {
+            Asked::Command(command) => {
+                let by = self.principal.clone();
+                Box::pin(carry_out(hub, thread.clone(), by, command, id.clone()))
+            }
+            Asked::Status(run) => Box::pin(status(hub, thread.clone(), run, id.clone())),
+            Asked::Subscribe(start) => Box::pin(find(hub, thread.clone(), start)),
+            Asked::Unsubscribe => {
+                self.unsubscribe(&thread);
+                return self.push_ok(id.as_ref(), &Done {});
+            }
         };
         if self.requests.lane(&thread).is_none() {
             self.requests.lanes.push(Lane {
@@ -205,108 +225,4 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             self.push_own(|out| write_ok(out, id, answer));
         }
     }
-}
-
-async fn find(hub: Hub, thread: ThreadId, start: SubscribeStart) -> Finished {
-    let found = async {
-        let live = hub.live(&thread).await?;
-        let verdict = match &start {
-            SubscribeStart::Position(position) => Some(live.verdict(position).await?),
-            SubscribeStart::Keep
-            | SubscribeStart::Log
-            | SubscribeStart::Snapshot
-            | SubscribeStart::Tail => None,
-        };
-        Ok(Found { live, verdict })
-    };
-    let found = found.await;
-    Finished::Subscribe { start, found }
-}
-
-async fn status(hub: Hub, thread: ThreadId, run: Option<RunId>, id: Option<RequestId>) -> Finished {
-    let answer = hub.live(&thread).await.map(|live| {
-        live.with_fold(|fold| {
-            let Position { epoch, seq } = fold.position().clone();
-            match run {
-                Some(run) => {
-                    let found = view::run_view(fold, &run);
-                    let status = found.as_ref().map_or(RunStatus::Unknown, |run| run.status);
-                    ok(
-                        id.as_ref(),
-                        &RunAnswer {
-                            thread,
-                            id: run,
-                            epoch,
-                            seq,
-                            status,
-                            run: found,
-                        },
-                    )
-                }
-                None => {
-                    let view = view::thread_view(fold);
-                    ok(
-                        id.as_ref(),
-                        &ThreadAnswer {
-                            id: thread,
-                            epoch,
-                            seq,
-                            status: view.status,
-                            thread: view,
-                        },
-                    )
-                }
-            }
-        })
-    });
-    Finished::Answer(
-        answer.unwrap_or_else(|failure| error(id.as_ref(), &engine_error_body(&failure))),
-    )
-}
-
-async fn carry_out(
-    hub: Hub,
-    thread: ThreadId,
-    by: threadcast_thread_log::principal::Principal,
-    command: Command,
-    id: Option<RequestId>,
-) -> Finished {
-    Finished::Answer(match hub.command(thread, &by, command).await {
-        Ok(answer) => ok(id.as_ref(), &answer),
-        Err(refused) => error(id.as_ref(), &refused.to_body()),
-    })
-}
-
-fn ok(id: Option<&RequestId>, answer: &impl serde::Serialize) -> Vec<u8> {
-    let mut frame = Vec::new();
-    if let Some(id) = id {
-        push_frame(&mut frame, |out| write_ok(out, id, answer));
-    }
-    frame
-}
-
-fn error(id: Option<&RequestId>, error: &ErrorBody) -> Vec<u8> {
-    let mut frame = Vec::new();
-    push_frame(&mut frame, |out| write_error(out, id, error));
-    frame
-}
-
-/// The command of an op that is one.
-fn command(op: ClientOp) -> Result<Command, ErrorBody> {
-    Ok(match op {
-        ClientOp::Cancel { run, reason, .. } => Command::Cancel(CancelCommand { run, reason }),
-        ClientOp::Resume {
-            of, run, entries, ..
-        } => Command::Resume(ResumeCommand { of, run, entries }),
-        ClientOp::Run { agent, input, .. } => {
-            let agent = AgentName::new(agent)
-                .map_err(|error| ErrorBody::new(ErrorCode::AgentUnknown, error.to_string()))?;
-            Command::Run(RunCommand { agent, input })
-        }
-        ClientOp::Hello { .. }
-        | ClientOp::Ping
-        | ClientOp::Status { .. }
-        | ClientOp::Subscribe { .. }
-        | ClientOp::Unsubscribe { .. } => unreachable!("handled before"),
-    })
 }

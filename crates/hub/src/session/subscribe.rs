@@ -12,7 +12,7 @@ use threadcast_wire::hub_frame::{
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Session;
-use super::requests::Found;
+use super::answers::Found;
 use crate::subscription::{Due, Subscription};
 
 /// Where a subscription begins, when it is not where its place stands.

@@ -4,52 +4,19 @@
 //! piece is sent in parts; of either a session has one at a time, so that what it holds is bounded however many threads
 //! it follows. Who needs one meanwhile is parked.
 
-use std::task::{Context, Poll};
+use std::task::Context;
 
-use bytes::Bytes;
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use threadcast_thread_log::entry::Entry;
-use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::position::{Epoch, Seq};
-use threadcast_wire::hub_frame::{ResetReason, write_epoch, write_part};
+use threadcast_thread_log::position::Epoch;
+use threadcast_wire::hub_frame::write_epoch;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Session;
 use super::writer::{Share, Turn, What};
 use crate::baseline::BaselineBody;
-use crate::decisions::engine_error_body;
-use crate::defaults::{CATCH_UP_LIMIT, QUANTUM_BYTES, SLICES_MAX};
-use crate::frame::{Encoded, encode, ready};
+use crate::defaults::{QUANTUM_BYTES, SLICES_MAX};
+use crate::frame::ready;
 use crate::live_thread::Step;
 use crate::subscription::Due;
-
-/// A frame that is sent in parts.
-pub(super) struct LongFrame {
-    pub(super) slot: u32,
-    /// The frame's payload, shared with all who are sent it.
-    pub(super) text: Bytes,
-    /// How much of it was sent.
-    at: usize,
-    /// The number of the next part.
-    n: u64,
-    /// What the viewer has once the last part was sent.
-    seq: Seq,
-}
-
-/// A read of the engine for one subscription.
-pub(super) struct Reading {
-    pub(super) slot: u32,
-    until: Seq,
-    entries: BoxFuture<'static, Result<Vec<Entry>, EngineError>>,
-}
-
-/// Ready frames made for one subscription from what the engine gave.
-pub(super) struct Batch {
-    pub(super) slot: u32,
-    pub(super) frames: Bytes,
-    last: Seq,
-}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Pushes what a subscription is sent next, within what it may send.
@@ -154,125 +121,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         }
     }
 
-    /// Begins to send a frame in parts, unless another one is being sent.
-    fn begin_long(&mut self, slot: u32, seq: Seq, text: Bytes, turn: &mut Turn) {
-        if self.outbox.long.is_some() {
-            return self.outbox.park(slot);
-        }
-        self.outbox.long = Some(Box::new(LongFrame {
-            slot,
-            text,
-            at: 0,
-            n: 1,
-            seq,
-        }));
-        self.push_part(turn);
-    }
-
-    fn push_part(&mut self, turn: &mut Turn) {
-        let Some(long) = &self.outbox.long else {
-            return;
-        };
-        let Some(subscription) = self.subscriptions.get_mut(long.slot) else {
-            return;
-        };
-        let piece = piece(&long.text[long.at..], self.hub.limits().part_bytes);
-        let is_last = long.at + piece.len() == long.text.len();
-        let frame = ready(|out| write_part(out, subscription.live.tag(), long.n, is_last, piece));
-        turn.push(long.slot, frame, What::Part { bytes: piece.len() });
-    }
-
-    /// One part more was taken.
-    pub(super) fn advance_long(&mut self, bytes: usize) {
-        let Some(long) = &mut self.outbox.long else {
-            return;
-        };
-        long.at += bytes;
-        long.n += 1;
-        if long.at < long.text.len() {
-            return;
-        }
-        if let Some(subscription) = self.subscriptions.get_mut(long.slot) {
-            subscription.place.cursor = long.seq;
-            subscription.due = Due::Entries;
-        }
-        self.outbox.long = None;
-        self.unpark();
-    }
-
-    /// Begins to read the engine, unless it is being read for another subscription.
-    fn begin_reading(&mut self, cx: &mut Context<'_>, slot: u32, until: Seq) {
-        if self.outbox.reading.is_some() || self.outbox.batch.is_some() {
-            return self.outbox.park(slot);
-        }
-        let Some(subscription) = self.subscriptions.get_mut(slot) else {
-            return;
-        };
-        let (live, after) = (subscription.live.clone(), subscription.place.cursor);
-        let entries = async move { live.read(after, CATCH_UP_LIMIT).await }.boxed();
-        self.outbox.reading = Some(Box::new(Reading {
-            slot,
-            until,
-            entries,
-        }));
-        self.poll_engine_read(cx);
-    }
-
-    /// Takes in what the engine gave.
-    pub(super) fn poll_engine_read(&mut self, cx: &mut Context<'_>) {
-        let Some(reading) = &mut self.outbox.reading else {
-            return;
-        };
-        let Poll::Ready(entries) = reading.entries.poll_unpin(cx) else {
-            return;
-        };
-        let Reading { slot, until, .. } = **reading;
-        self.outbox.reading = None;
-        match entries {
-            Ok(entries) => self.take_entries(slot, until, &entries),
-            Err(error) => self.end_subscription(slot, &engine_error_body(&error)),
-        }
-        self.unpark();
-    }
-
-    fn take_entries(&mut self, slot: u32, until: Seq, entries: &[Entry]) {
-        let Some(subscription) = self.subscriptions.get_mut(slot) else {
-            return;
-        };
-        if entries
-            .first()
-            .is_none_or(|first| first.seq != subscription.place.cursor.next())
-        {
-            return self.begin_anew(slot, ResetReason::Trimmed);
-        }
-        let entries = &entries[..entries.partition_point(|entry| entry.seq <= until)];
-        let long_over = self.hub.limits().part_over_bytes;
-        let encoded = encode(subscription.live.tag(), entries, QUANTUM_BYTES, long_over);
-        match encoded.into_iter().next() {
-            Some(Encoded::Frames { bytes, ends }) => {
-                let last = subscription.place.cursor.plus(ends.len() as u64);
-                self.outbox.batch = Some(Box::new(Batch {
-                    slot,
-                    frames: bytes.into(),
-                    last,
-                }));
-            }
-            Some(Encoded::Long(text)) if self.outbox.long.is_none() => {
-                let seq = subscription.place.cursor.next();
-                self.outbox.long = Some(Box::new(LongFrame {
-                    slot,
-                    text,
-                    at: 0,
-                    n: 1,
-                    seq,
-                }));
-            }
-            Some(Encoded::Long(_)) => return self.outbox.park(slot),
-            None => {}
-        }
-        self.queue(slot);
-    }
-
     /// The subscription in this slot ends or begins anew: nothing of it is left.
     pub(super) fn forget(&mut self, slot: u32) {
         self.outbox.forget(slot);
@@ -287,19 +135,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     }
 
     /// Those who waited for a long frame or a read of the engine get their turn again.
-    fn unpark(&mut self) {
+    pub(super) fn unpark(&mut self) {
         for slot in std::mem::take(&mut self.outbox.parked) {
             self.queue(slot);
         }
     }
-}
-
-/// The beginning of `text`, at most `bytes` long, cut between characters.
-fn piece(text: &[u8], bytes: usize) -> &str {
-    let is_boundary = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
-    let end = (0..=bytes.min(text.len()))
-        .rev()
-        .find(is_boundary)
-        .unwrap_or(0);
-    std::str::from_utf8(&text[..end]).expect("frames are text, cut between characters")
 }

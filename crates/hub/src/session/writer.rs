@@ -11,9 +11,10 @@ use threadcast_thread_log::position::{Epoch, Seq};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
-use super::Session;
-use super::turn::{Batch, LongFrame, Reading};
+use super::catch_up::{Batch, Reading};
+use super::parts::LongFrame;
 use super::turns::Turns;
+use super::{PING, Session};
 use crate::defaults::{QUANTUM_BYTES, SLICES_MAX, WRITES_PER_POLL};
 use crate::frame::whole_frames;
 use crate::frame_stream::Sent;
@@ -155,16 +156,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             } else {
                 self.gather(cx)
             };
-            if turn.bytes == 0 && self.stream().held_bytes() == 0 {
+            if turn.bytes == 0 && !self.stream().has_work() {
                 self.outbox.is_blocked = false;
                 if self.outbox.turns.is_empty() {
                     return Ok(());
                 }
                 continue;
             }
-            let has_own = self.stream().waiting_bytes() > 0;
+            let held = self.stream().held_bytes();
             let sent = self.stream().poll_send(cx, &turn.slices)?;
-            self.note(sent, has_own, now);
+            self.note(held, sent, now);
             self.commit(turn, sent.bytes);
             if sent.is_blocked {
                 self.drop_batch();
@@ -178,12 +179,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         Ok(())
     }
 
-    fn note(&mut self, sent: Sent, has_own: bool, now: Instant) {
+    /// Tells the heartbeat what became of a write that began with `held` bytes of the stream's own.
+    fn note(&mut self, held: usize, sent: Sent, now: Instant) {
         self.outbox.is_blocked = sent.is_blocked;
-        let is_empty = self.stream().held_bytes() == 0;
-        if sent.bytes > 0 || has_own && sent.has_moved && !self.heartbeat.has_ping_queued() {
+        let is_ping_alone = self.heartbeat.has_ping_queued() && held <= PING.len();
+        if sent.bytes > 0 || sent.has_moved && !is_ping_alone {
             self.heartbeat.wrote(now);
         }
+        let is_empty = self.stream().held_bytes() == 0;
         self.heartbeat
             .offered(now, sent.has_moved, sent.is_blocked, is_empty);
     }

@@ -48,14 +48,14 @@ async fn a_long_frame_comes_in_parts_and_is_whole() {
 async fn a_large_baseline_lets_other_threads_and_answers_through() {
     let rig = Rig::new();
     rig.engine
-        .write("large", long_run("large", &[2_000_000, 2_000_000]))
+        .write("large", long_run("large", &[500_000, 500_000]))
         .await;
     let mut viewer = rig.connect_buffering(16 << 10).await;
     viewer.welcome().await;
     viewer.subscribe("live").await;
     viewer.subscribe("large").await;
     let mut waits = Vec::new();
-    for at in 0..20 {
+    for at in 0..10 {
         let head = rig
             .engine
             .write(
@@ -91,7 +91,7 @@ async fn a_large_baseline_lets_other_threads_and_answers_through() {
 #[tokio::test]
 async fn an_unfinished_long_frame_is_dropped_with_its_subscription() {
     let rig = Rig::new();
-    rig.engine.write("t", long_run("t", &[1_000_000])).await;
+    rig.engine.write("t", long_run("t", &[400_000])).await;
     let mut viewer = rig.connect_buffering(4 << 10).await;
     viewer.welcome().await;
     viewer.subscribe("t").await;
@@ -207,7 +207,7 @@ async fn a_thousand_viewers_of_one_thread_end_equal() {
     let writing = {
         let engine = rig.engine.clone();
         tokio::spawn(async move {
-            for at in 0..20 {
+            for at in 0..6 {
                 engine.write("t", run("t", at, 5)).await;
                 tokio::task::yield_now().await;
             }

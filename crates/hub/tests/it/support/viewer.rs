@@ -195,8 +195,11 @@ impl Viewer {
                 .expect("nothing comes")
             {
                 Some(Ok(Message::Text(text))) => {
-                    self.note(&text);
-                    if let Some(frame) = self.take(&text) {
+                    let frame = read(&text);
+                    if let Some(thread) = frame_thread(&frame) {
+                        self.order.push((thread, text.len()));
+                    }
+                    if let Some(frame) = self.take(frame) {
                         return Some(frame);
                     }
                 }
@@ -208,16 +211,8 @@ impl Viewer {
         }
     }
 
-    fn note(&mut self, text: &str) {
-        let frame: Value = serde_json::from_str(text).unwrap();
-        if let Some(id) = frame["threadId"].as_str().filter(|_| frame["op"] != "ok") {
-            self.order.push((id.into(), text.len()));
-        }
-    }
-
     /// Takes in a frame; parts give theirs when the last has come.
-    fn take(&mut self, text: &str) -> Option<HubFrame> {
-        let frame = HubFrame::read(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    fn take(&mut self, frame: HubFrame) -> Option<HubFrame> {
         let Some(id) = frame_thread(&frame) else {
             match &frame {
                 HubFrame::Ok { .. } | HubFrame::Error { .. } => {
@@ -233,7 +228,7 @@ impl Viewer {
                 .entry(id)
                 .or_insert_with(|| PartJoiner::new(JOINED_BYTES_MAX));
             let whole = joiner.push(*n, *last, text).unwrap()?;
-            return self.take(&whole);
+            return self.take(read(&whole));
         }
         if let HubFrame::Subscribed(_) | HubFrame::Reset { .. } = &frame {
             self.joiners.remove(&id);
@@ -345,6 +340,10 @@ impl Viewer {
     pub(crate) fn into_replica(mut self, id: &str) -> Replica {
         self.threads.remove(id).unwrap()
     }
+}
+
+fn read(text: &str) -> HubFrame {
+    HubFrame::read(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 fn frame_thread(frame: &HubFrame) -> Option<String> {

@@ -1,0 +1,88 @@
+//! A frame too long for one piece, sent in parts (docs/protocol.md §4.6), one a turn.
+
+use bytes::Bytes;
+use threadcast_thread_log::position::Seq;
+use threadcast_wire::hub_frame::write_part;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::Session;
+use super::writer::{Turn, What};
+use crate::frame::ready;
+use crate::subscription::Due;
+
+/// A frame that is sent in parts.
+pub(super) struct LongFrame {
+    pub(super) slot: u32,
+    /// The frame's payload, shared with all who are sent it.
+    pub(super) text: Bytes,
+    /// How much of it was sent.
+    at: usize,
+    /// The number of the next part.
+    n: u64,
+    /// What the viewer has once the last part was sent.
+    seq: Seq,
+}
+
+impl LongFrame {
+    pub(super) fn new(slot: u32, seq: Seq, text: Bytes) -> Self {
+        Self {
+            slot,
+            text,
+            at: 0,
+            n: 1,
+            seq,
+        }
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
+    /// Begins to send a frame in parts, unless another one is being sent.
+    pub(super) fn begin_long(&mut self, slot: u32, seq: Seq, text: Bytes, turn: &mut Turn) {
+        if self.outbox.long.is_some() {
+            return self.outbox.park(slot);
+        }
+        self.outbox.long = Some(Box::new(LongFrame::new(slot, seq, text)));
+        self.push_part(turn);
+    }
+
+    pub(super) fn push_part(&mut self, turn: &mut Turn) {
+        let Some(long) = &self.outbox.long else {
+            return;
+        };
+        let Some(subscription) = self.subscriptions.get_mut(long.slot) else {
+            return;
+        };
+        let piece = piece(&long.text[long.at..], self.hub.limits().part_bytes);
+        let is_last = long.at + piece.len() == long.text.len();
+        let frame = ready(|out| write_part(out, subscription.live.tag(), long.n, is_last, piece));
+        turn.push(long.slot, frame, What::Part { bytes: piece.len() });
+    }
+
+    /// One part more was taken.
+    pub(super) fn advance_long(&mut self, bytes: usize) {
+        let Some(long) = &mut self.outbox.long else {
+            return;
+        };
+        long.at += bytes;
+        long.n += 1;
+        if long.at < long.text.len() {
+            return;
+        }
+        if let Some(subscription) = self.subscriptions.get_mut(long.slot) {
+            subscription.place.cursor = long.seq;
+            subscription.due = Due::Entries;
+        }
+        self.outbox.long = None;
+        self.unpark();
+    }
+}
+
+/// The beginning of `text`, at most `bytes` long, cut between characters.
+fn piece(text: &[u8], bytes: usize) -> &str {
+    let is_boundary = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+    let end = (0..=bytes.min(text.len()))
+        .rev()
+        .find(is_boundary)
+        .unwrap_or(0);
+    std::str::from_utf8(&text[..end]).expect("frames are text, cut between characters")
+}
