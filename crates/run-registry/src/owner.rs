@@ -38,6 +38,8 @@ mod stream;
 
 use group::Group;
 use late::Late;
+pub use late::TRAILING_MAX;
+pub use stream::STATE_SNAPSHOT_BYTES_MAX;
 use stream::Stream;
 
 /// Most events of one append.

@@ -27,7 +27,7 @@ mod interrupts;
 mod run;
 
 pub use interrupts::{Answer, Interrupts, RaisedInterrupt};
-pub use run::{CancelRequest, Ended, Failure, RunRecord, Took};
+pub use run::{CancelRequest, Ended, FAILURE_BYTES_MAX, Failure, RunRecord, Took};
 
 /// Runs, interrupts and answers of one thread.
 #[derive(Clone, Debug, Default)]

@@ -14,6 +14,8 @@ use threadcast_agui::json::RawJson;
 
 mod bounds;
 
+pub use bounds::{NESTING_MAX, REFS_MAX, VISITS_MAX};
+
 /// Largest schema that is used, in bytes.
 pub const SCHEMA_BYTES_MAX: usize = 64 << 10;
 
@@ -21,16 +23,16 @@ pub const SCHEMA_BYTES_MAX: usize = 64 << 10;
 pub const PAYLOAD_BYTES_MAX: usize = 64 << 10;
 
 /// Most steps back that one pattern may take on one text.
-const BACKTRACK_MAX: usize = 10_000;
+pub const BACKTRACK_MAX: usize = 10_000;
 
 /// Largest compiled pattern, in bytes.
-const PATTERN_BYTES_MAX: usize = 1 << 20;
+pub const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 /// Most violations that are told.
-const ERRORS_MAX: usize = 32;
+pub const ERRORS_MAX: usize = 32;
 
 /// Longest text of a violation, in bytes: some quote the payload.
-const ERROR_BYTES_MAX: usize = 256;
+pub const ERROR_BYTES_MAX: usize = 256;
 
 /// What a payload is worth.
 #[derive(Clone, Debug, PartialEq, Eq)]

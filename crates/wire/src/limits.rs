@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 use threadcast_agui::ids::ID_BYTES_MAX;
 use threadcast_agui::json::DEPTH_MAX;
 
+/// Longest name of an agent, in bytes: it stands in paths and in facts.
+pub const AGENT_NAME_BYTES_MAX: usize = 128;
+
 /// Longest `reason` of a `cancel`, in bytes: a sentence that stands in a fact every viewer gets.
 pub const REASON_BYTES_MAX: usize = 1024;
 
@@ -88,6 +91,7 @@ impl Limits {
             ("inputBytes", self.input_bytes as u64),
             ("depth", DEPTH_MAX as u64),
             ("idBytes", ID_BYTES_MAX as u64),
+            ("agentNameBytes", AGENT_NAME_BYTES_MAX as u64),
             ("reasonBytes", REASON_BYTES_MAX as u64),
             ("requestsInFlight", self.requests_in_flight as u64),
             ("subscriptions", self.subscriptions as u64),

@@ -24,7 +24,7 @@ use crate::registry::RunRecord;
 use crate::thread_record::StoredRecord;
 
 /// Most facts about what came too late.
-pub(super) const TRAILING_MAX: usize = 8;
+pub const TRAILING_MAX: usize = 8;
 
 /// What the type of an event that cannot be read is recorded as.
 const UNREADABLE: &str = "unreadable";

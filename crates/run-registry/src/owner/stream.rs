@@ -16,7 +16,7 @@ use crate::ending::Ending;
 use crate::verify::{Expected, Verifier, Violation};
 
 /// Largest STATE_SNAPSHOT event in bytes.
-const STATE_SNAPSHOT_BYTES_MAX: usize = 8 << 20;
+pub const STATE_SNAPSHOT_BYTES_MAX: usize = 8 << 20;
 
 /// The protocol version that the hub speaks where it speaks itself.
 const PROTOCOL_VERSION: &str = "1.0";

@@ -11,7 +11,7 @@ use crate::ending::ErrorCode;
 use crate::fingerprint::Fingerprint;
 
 /// Most bytes of an error message that a record keeps; the log has all of it.
-const FAILURE_BYTES_MAX: usize = 1024;
+pub const FAILURE_BYTES_MAX: usize = 1024;
 
 /// One run; kept for the life of its thread.
 #[derive(Clone, Debug, PartialEq)]

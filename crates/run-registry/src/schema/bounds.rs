@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 /// Most references in a schema.
-const REFS_MAX: usize = 200;
+pub const REFS_MAX: usize = 200;
 
 /// Most parts of a schema that may look at one place of a payload.
-const VISITS_MAX: usize = 10_000;
+pub const VISITS_MAX: usize = 10_000;
 
 /// Why a schema is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ pub(super) enum BoundsError {
 
 /// Most parts of a schema that are inside one another on the way to some place: both this count and
 /// the validator walk them recursively.
-const NESTING_MAX: usize = 512;
+pub const NESTING_MAX: usize = 512;
 
 /// Keywords whose schemas look at the same place.
 const IN_PLACE: [&str; 7] = ["allOf", "anyOf", "else", "if", "not", "oneOf", "then"];

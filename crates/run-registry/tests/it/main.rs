@@ -9,6 +9,7 @@ mod fold;
 mod lifecycle;
 mod owner;
 mod patch;
+mod protocol;
 mod recordings;
 mod request;
 mod resume;

@@ -8,7 +8,7 @@ use threadcast_agui::json::JsonError;
 use super::RequestId;
 use crate::error_body::ErrorBody;
 use crate::error_code::ErrorCode;
-use crate::limits::REASON_BYTES_MAX;
+use crate::limits::{AGENT_NAME_BYTES_MAX, REASON_BYTES_MAX};
 
 /// A refused frame, with the request it would have answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct FrameError {
 /// What is wrong with a frame.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameProblem {
+    #[error("`agent` is {found} bytes long, at most {AGENT_NAME_BYTES_MAX} are allowed")]
+    AgentNameTooLong { found: usize },
     #[error("{0}")]
     Field(ReadError),
     #[error("a position is `after` and `epoch` together, found only `{found}`")]
@@ -44,7 +46,8 @@ impl FrameError {
     pub fn code(&self) -> ErrorCode {
         match &self.problem {
             FrameProblem::UnknownOp { .. } => ErrorCode::UnknownOp,
-            FrameProblem::Field(_)
+            FrameProblem::AgentNameTooLong { .. }
+            | FrameProblem::Field(_)
             | FrameProblem::HalfPosition { .. }
             | FrameProblem::Json(_)
             | FrameProblem::NotAnObject { .. }

@@ -12,7 +12,7 @@ use threadcast_thread_log::position::{Epoch, Position};
 use super::{
     ClientFrame, ClientName, ClientOp, FrameError, FrameProblem, OnBusy, RequestId, SubscribeStart,
 };
-use crate::limits::REASON_BYTES_MAX;
+use crate::limits::{AGENT_NAME_BYTES_MAX, REASON_BYTES_MAX};
 use crate::members::{self, Members};
 
 impl ClientFrame {
@@ -127,6 +127,9 @@ fn subscribe(frame: &Members<'_>) -> Result<ClientOp, FrameProblem> {
 
 fn run(frame: &Members<'_>) -> Result<ClientOp, FrameProblem> {
     let agent = frame.read("agent", |json| members::name(json, "agent name"))?;
+    if agent.len() > AGENT_NAME_BYTES_MAX {
+        return Err(FrameProblem::AgentNameTooLong { found: agent.len() });
+    }
     let on_busy = frame.read_if("onBusy", members::string)?;
     let on_busy = match on_busy.as_deref() {
         None | Some("reject") => OnBusy::Reject,

@@ -146,6 +146,13 @@ fn long_frames() -> Vec<(&'static str, String)> {
             format!(r#"{{"id":"{}","op":"ping"}}"#, "i".repeat(257)),
         ),
         (
+            "run by an agent with a long name",
+            format!(
+                r#"{{"id":7,"op":"run","agent":"{}","input":{{"threadId":"t","runId":"r","messages":[]}}}}"#,
+                "a".repeat(129)
+            ),
+        ),
+        (
             "cancel with an essay",
             format!(
                 r#"{{"id":7,"op":"cancel","threadId":"t","runId":"r","reason":"{}"}}"#,

@@ -2,6 +2,7 @@
 
 use threadcast_wire::close::{CloseCode, Reconnect};
 use threadcast_wire::error_code::ErrorCode;
+use threadcast_wire::hub_frame::ResetReason;
 use threadcast_wire::limits::{Limits, ToldLimits};
 
 const PROTOCOL: &str = include_str!("../../../../docs/protocol.md");
@@ -88,13 +89,13 @@ fn close_codes_are_known_by_their_number() {
 }
 
 #[test]
-fn limits_are_the_table_of_section_12() {
+fn limits_are_the_table_of_section_12_1() {
     let number = |cell: &str| {
         cell.replace(',', "")
             .parse::<u64>()
             .unwrap_or_else(|_| panic!("`{cell}` is no number"))
     };
-    let written: Vec<_> = table("## 12. Limits")
+    let written: Vec<_> = table("### 12.1 Sockets and requests")
         .iter()
         .map(|row| (row[0].clone(), number(&row[1])))
         .collect();
@@ -107,13 +108,13 @@ fn limits_are_the_table_of_section_12() {
 }
 
 #[test]
-fn told_limits_are_the_marked_rows_of_section_12() {
+fn told_limits_are_the_marked_rows_of_section_12_1() {
     let told = serde_json::to_value(ToldLimits::default()).unwrap();
     let mut marked = serde_json::Map::new();
     let rows = Limits::default()
         .table()
         .into_iter()
-        .zip(table("## 12. Limits"));
+        .zip(table("### 12.1 Sockets and requests"));
     marked.extend(
         rows.filter(|(_, row)| row[3].starts_with('•'))
             .map(|((name, value), _)| (name.to_owned(), value.into())),
@@ -127,4 +128,14 @@ fn a_heartbeat_is_moved_inside_the_bounds() {
     let granted =
         [1, 5_000, 60_000, 300_000, u64::MAX].map(|asked| limits.heartbeat_for(asked).as_secs());
     assert_eq!(granted, [5, 5, 60, 300, 300]);
+}
+
+#[test]
+fn reset_reasons_are_the_verdicts_of_section_2_2() {
+    // Valid is no reason, and `behind` is reserved behind the table.
+    let verdicts = table("### 2.2 What it is worth").into_iter();
+    let mut written: Vec<_> = verdicts.skip(1).map(|row| row[0].clone()).collect();
+    written.insert(0, "behind".to_owned());
+    assert_eq!(written, ResetReason::ALL.map(ResetReason::as_str));
+    assert!(PROTOCOL.contains("One more reason is reserved: `behind`"));
 }
