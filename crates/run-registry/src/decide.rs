@@ -30,7 +30,7 @@ mod resume;
 mod run;
 mod verdicts;
 
-pub use verdicts::{Verdicts, verdicts};
+pub use verdicts::{Unjudged, Verdicts};
 
 /// Who asks, and all that a decision may not make up itself.
 #[derive(Clone, Copy, Debug)]
@@ -170,8 +170,8 @@ pub enum Refusal {
 
 /// Decides over `command`.
 ///
-/// `verdicts` are what [`verdicts`] judged before; an interrupt that has been raised since is
-/// judged here.
+/// `verdicts` are what [`Verdicts::judge`] judged before; a payload that [`Verdicts::unjudged`] would
+/// still name is judged here.
 ///
 /// # Errors
 /// The first reason against it.

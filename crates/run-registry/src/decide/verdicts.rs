@@ -15,56 +15,78 @@ use crate::schema::{self, Verdict};
 #[derive(Clone, Debug, Default)]
 pub struct Verdicts(HashMap<(RunId, InterruptId), Verdict>);
 
+/// A payload, and the question of run `of` that it answers: all that judging takes, so that no fold
+/// is held meanwhile.
+#[derive(Clone, Debug)]
+pub struct Unjudged {
+    of: RunId,
+    interrupt: Interrupt,
+    entry: ResumeEntry,
+}
+
 impl Verdicts {
     /// Nothing judged: `decide` judges what it needs.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The verdict over an entry for an interrupt of run `of`; judged now if that interrupt was not
-    /// there before.
+    /// The payloads of `command` that answer a question with a schema and are not judged yet; cheap.
+    pub fn unjudged(&self, fold: &Fold, command: &Command) -> Vec<Unjudged> {
+        let interrupts = fold.registry().interrupts();
+        let Some(latest) = interrupts.latest_run() else {
+            return Vec::new();
+        };
+        let entries = match command {
+            Command::Resume(command) if command.of == *latest => &command.entries,
+            Command::Cancel(_) | Command::Resume(_) => return Vec::new(),
+            Command::Run(command) => &command.input.resume,
+        };
+        let answered = entries.iter().filter_map(|entry| {
+            let mut raised = interrupts.latest().iter();
+            let raised = raised.find(|raised| raised.interrupt.id == entry.interrupt)?;
+            let is_due = entry.status == ResumeStatus::Resolved
+                && raised.interrupt.response_schema.is_some()
+                && self.get(latest, &entry.interrupt).is_none();
+            is_due.then(|| Unjudged {
+                of: latest.clone(),
+                interrupt: raised.interrupt.clone(),
+                entry: entry.clone(),
+            })
+        });
+        answered.collect()
+    }
+
+    /// Judges payloads by the schemas of the interrupts they answer; takes as long as they are
+    /// large.
+    pub fn judge(&mut self, payloads: Vec<Unjudged>) {
+        for Unjudged {
+            of,
+            interrupt,
+            entry,
+        } in payloads
+        {
+            // Only the first of several entries counts: two for one interrupt are refused anyway.
+            self.0
+                .entry((of, interrupt.id.clone()))
+                .or_insert_with(|| schema::judge(&interrupt, &entry));
+        }
+    }
+
+    /// The verdict over an entry for an interrupt of run `of`; judged now if that was not done
+    /// before.
     pub(super) fn of<'a>(
         &'a self,
         of: &RunId,
         entry: &ResumeEntry,
         interrupt: &Interrupt,
     ) -> Cow<'a, Verdict> {
-        match self.0.get(&(of.clone(), interrupt.id.clone())) {
+        match self.get(of, &interrupt.id) {
             Some(verdict) => Cow::Borrowed(verdict),
             None => Cow::Owned(schema::judge(interrupt, entry)),
         }
     }
-}
 
-/// Judges the payloads of `command` by the schemas of the interrupts it answers; takes as long as
-/// they are large.
-pub fn verdicts(fold: &Fold, command: &Command) -> Verdicts {
-    let interrupts = fold.registry().interrupts();
-    let Some(latest) = interrupts.latest_run() else {
-        return Verdicts::none();
-    };
-    let entries = match command {
-        Command::Cancel(_) => return Verdicts::none(),
-        Command::Resume(command) if command.of == *latest => &command.entries,
-        Command::Resume(_) => return Verdicts::none(),
-        Command::Run(command) => &command.input.resume,
-    };
-    let mut verdicts = HashMap::new();
-    for entry in entries
-        .iter()
-        .filter(|entry| entry.status == ResumeStatus::Resolved)
-    {
-        let raised = interrupts
-            .latest()
-            .iter()
-            .find(|raised| raised.interrupt.id == entry.interrupt);
-        // Only the first of several entries counts: two for one interrupt are refused anyway.
-        if let Some(raised) = raised {
-            let key = (latest.clone(), entry.interrupt.clone());
-            verdicts
-                .entry(key)
-                .or_insert_with(|| schema::judge(&raised.interrupt, entry));
-        }
+    fn get(&self, of: &RunId, interrupt: &InterruptId) -> Option<&Verdict> {
+        self.0.get(&(of.clone(), interrupt.clone()))
     }
-    Verdicts(verdicts)
 }

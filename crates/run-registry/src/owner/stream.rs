@@ -6,6 +6,7 @@
 use threadcast_agui::chunk::Lanes;
 use threadcast_agui::event::{Event, EventBody, RunStartedInput};
 use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::legacy::Thinking;
 use threadcast_agui::make;
 use threadcast_thread_log::entry::{Millis, Origin};
 use threadcast_thread_log::run_status::RunStatus;
@@ -28,6 +29,7 @@ pub(super) struct Stream {
     input: RunStartedInput,
     policy: AgentPolicy,
     lanes: Lanes,
+    thinking: Thinking,
     verifier: Verifier,
     /// Events taken; they are counted from 1.
     taken: u64,
@@ -49,11 +51,13 @@ impl Stream {
         input: RunStartedInput,
         policy: AgentPolicy,
     ) -> Self {
+        let thinking = Thinking::new(run.as_str());
         Self {
             expected: Expected { thread, run },
             input,
             policy,
             lanes: Lanes::default(),
+            thinking,
             verifier: Verifier::new(),
             taken: 0,
             is_started: false,
@@ -62,7 +66,8 @@ impl Stream {
 
     pub(super) fn take(&mut self, data: &str, now: Millis) -> Taken {
         self.taken += 1;
-        let event = match Event::read(data) {
+        let read = Event::read(data).and_then(|event| self.thinking.translate(event));
+        let event = match read {
             Ok(event) => event,
             Err(error) => return self.violation(Group::default(), "event-shape", &error),
         };

@@ -60,6 +60,42 @@ fn events_pass_verbatim_and_the_hubs_input_takes_the_place_of_the_agents() {
 }
 
 #[test]
+fn retired_thinking_events_enter_the_log_as_reasoning() {
+    let mut world = accepted();
+    let retired = [
+        r#"{"type":"THINKING_START","title":"Hm"}"#,
+        r#"{"type":"THINKING_TEXT_MESSAGE_START"}"#,
+        r#"{"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"two and two"}"#,
+        r#"{"type":"THINKING_TEXT_MESSAGE_END"}"#,
+        r#"{"type":"THINKING_END"}"#,
+    ];
+    let stream = [&[started("r1")][..], &lines(retired), &[finished("r1")]].concat();
+    world.play("r1", &stream);
+    assert_eq!(world.status("r1"), RunStatus::Success);
+    let events = world.log.events();
+    let types: Vec<String> = events
+        .iter()
+        .map(|event| {
+            let event: serde_json::Value = serde_json::from_str(event).unwrap();
+            event["type"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(
+        types[1..6],
+        [
+            "REASONING_START",
+            "REASONING_MESSAGE_START",
+            "REASONING_MESSAGE_CONTENT",
+            "REASONING_MESSAGE_END",
+            "REASONING_END"
+        ]
+    );
+    let thought = world.fold.conversation().messages().last().unwrap();
+    assert_eq!(thought.role(), "reasoning");
+    assert_eq!(thought.text().unwrap().as_escaped(), "two and two");
+}
+
+#[test]
 fn raw_material_enters_the_log_only_where_it_is_kept() {
     let raw = r#"{"type":"RAW","event":{"prompt":"s3cret"}}"#;
     let custom = r#"{"type":"CUSTOM","name":"x","value":1,"rawEvent":{"prompt":"s3cret"}}"#;

@@ -7,7 +7,7 @@ use threadcast_agui::run_input::RunInput;
 use threadcast_run_registry::agent_name::AgentName;
 use threadcast_run_registry::decide::{
     Answer, Asking, CancelCommand, Command, Decision, Proposal, Refusal, ResumeCommand, RunCommand,
-    decide, verdicts,
+    Verdicts, decide,
 };
 use threadcast_run_registry::fact::{AttemptId, Fact, RunAccepted};
 use threadcast_run_registry::fold::Fold;
@@ -151,7 +151,9 @@ impl World {
             node: &node,
             fresh_run: &fresh_run,
         };
-        let verdicts = verdicts(&self.fold, command);
+        let mut verdicts = Verdicts::none();
+        verdicts.judge(verdicts.unjudged(&self.fold, command));
+        assert!(verdicts.unjudged(&self.fold, command).is_empty());
         let decision = decide(&self.fold, command, &verdicts, &asking);
         assert_eq!(
             decide(&self.fold, command, &verdicts, &asking),
