@@ -17,6 +17,10 @@ use crate::scan;
 /// Deepest nesting of arrays and objects.
 pub const DEPTH_MAX: usize = 64;
 
+/// Deepest nesting of what a hub builds around values of [`DEPTH_MAX`]; the deepest is an
+/// activity's content inside a message inside the list of a snapshot.
+pub const BUILT_DEPTH_MAX: usize = DEPTH_MAX + 8;
+
 /// An open object: metadata, or an activity's content.
 pub type Metadata = Map<String, Value>;
 
@@ -33,8 +37,8 @@ pub enum JsonError {
         column: usize,
         reason: Box<str>,
     },
-    #[error("JSON is nested deeper than {DEPTH_MAX} levels")]
-    TooDeep,
+    #[error("JSON is nested deeper than {max} levels")]
+    TooDeep { max: usize },
     #[error("JSON member `{name}` is repeated within one object")]
     RepeatedMember { name: Box<str> },
     /// In a name or an id, which are compared.
@@ -63,9 +67,21 @@ impl RawJson {
     /// The text is malformed, too deep, or repeats a member name within one object (names compare
     /// unescaped).
     pub fn parse(json: &str) -> Result<Self, JsonError> {
+        Self::parse_within(json, DEPTH_MAX)
+    }
+
+    /// The same for what a hub sends: it may have built it around values of [`DEPTH_MAX`].
+    ///
+    /// # Errors
+    /// As [`RawJson::parse`], but too deep is what is over [`BUILT_DEPTH_MAX`].
+    pub fn parse_built(json: &str) -> Result<Self, JsonError> {
+        Self::parse_within(json, BUILT_DEPTH_MAX)
+    }
+
+    fn parse_within(json: &str, depth_max: usize) -> Result<Self, JsonError> {
         serde_json::from_str::<IgnoredAny>(json).map_err(|error| syntax(&error))?;
         let trimmed = json.trim_matches([' ', '\t', '\n', '\r']);
-        let structure = check_structure(trimmed)?;
+        let structure = check_structure(trimmed, depth_max)?;
         Ok(match structure {
             LineBreaks::None => Self(Arc::from(trimmed)),
             LineBreaks::Some => Self(Arc::from(trimmed.replace(['\n', '\r'], ""))),
@@ -172,12 +188,13 @@ enum LineBreaks {
 }
 
 /// Checks depth and names of text whose syntax is valid, and tells whether line breaks stand in it.
-fn check_structure(json: &str) -> Result<LineBreaks, JsonError> {
+fn check_structure(json: &str, depth_max: usize) -> Result<LineBreaks, JsonError> {
     let bytes = json.as_bytes();
     let mut breaks = LineBreaks::None;
     let mut names: Vec<Cow<'_, str>> = Vec::with_capacity(8);
     // For every open container: where its names begin; arrays add none.
-    let mut starts = [0; DEPTH_MAX];
+    let mut starts = [0; BUILT_DEPTH_MAX];
+    let starts = &mut starts[..depth_max];
     let mut depth = 0;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -191,7 +208,9 @@ fn check_structure(json: &str) -> Result<LineBreaks, JsonError> {
                 continue;
             }
             b'{' | b'[' => {
-                *starts.get_mut(depth).ok_or(JsonError::TooDeep)? = names.len();
+                *starts
+                    .get_mut(depth)
+                    .ok_or(JsonError::TooDeep { max: depth_max })? = names.len();
                 depth += 1;
             }
             b'}' | b']' => {

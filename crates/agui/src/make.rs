@@ -1,13 +1,15 @@
 //! Events that the hub itself writes, each with its JSON; the same arguments give the same bytes.
 //!
-//! They carry no metadata and no timestamp: what opens an item again must add nothing to it.
+//! They carry no timestamp and, but for results, no metadata: what opens an item again must add
+//! nothing to it.
 
 use serde_json::Value;
 
+use crate::content::Content;
 use crate::edit::{Edit, append_member, edit_object};
-use crate::event::{Event, EventBody, Outcome, RunStartedInput, SubagentOutcome, TextRole};
+use crate::event::{Event, EventBody, Outcome, RunStartedInput, TextRole};
 use crate::ids::{MessageId, RunId, StepName, SubagentRunId, ThreadId, ToolCallId};
-use crate::json::RawJson;
+use crate::json::{Metadata, RawJson};
 use crate::message::Message;
 use crate::write::{self, ObjectWriter, push_array};
 
@@ -82,38 +84,20 @@ fn replace_input(started: &Event, json: String, new: Option<RunStartedInput>) ->
     event
 }
 
-/// The regular end of a run, without result and usage.
-pub fn run_finished(thread: &ThreadId, run: &RunId, outcome: &Outcome) -> Event {
+/// The regular end of a run that leaves nothing pending.
+pub fn run_finished(thread: &ThreadId, run: &RunId) -> Event {
     let body = EventBody::RunFinished {
         thread: thread.as_str().into(),
         run: run.as_str().into(),
         result: None,
-        outcome: outcome.clone(),
+        outcome: Outcome::Success {
+            pending_tool_calls: Vec::new(),
+        },
         usage: Vec::new(),
     };
     event(None, body, |object| {
         object.string("threadId", thread.as_str());
         object.string("runId", run.as_str());
-        let mut member = ObjectWriter::begin(object.name("outcome"));
-        match outcome {
-            Outcome::Cancelled => member.string("type", "cancelled"),
-            Outcome::Interrupt { interrupts } => {
-                member.string("type", "interrupt");
-                push_array(member.name("interrupts"), interrupts, |one, out| {
-                    out.push_str(one.json.as_str())
-                });
-            }
-            Outcome::Success { pending_tool_calls } => {
-                member.string("type", "success");
-                if !pending_tool_calls.is_empty() {
-                    let push = |call: &ToolCallId, out: &mut String| {
-                        out.push_str(&write::string_token(call.as_str()))
-                    };
-                    push_array(member.name("pendingToolCallIds"), pending_tool_calls, push);
-                }
-            }
-        }
-        member.end();
     })
 }
 
@@ -212,11 +196,47 @@ pub fn tool_call_end(call: &ToolCallId, owner: Option<&SubagentRunId>) -> Event 
     )
 }
 
+/// A result that was told before, for a viewer who lacks its message.
+pub fn tool_call_result(
+    message: &MessageId,
+    call: &ToolCallId,
+    content: &Content,
+    owner: Option<&SubagentRunId>,
+    metadata: Option<&Metadata>,
+) -> Event {
+    let body = EventBody::ToolCallResult {
+        message: message.clone(),
+        call: call.clone(),
+        content: content.clone(),
+    };
+    let mut result = event(owner, body, |object| {
+        object.string("messageId", message.as_str());
+        object.string("toolCallId", call.as_str());
+        content.write(object.name("content"));
+    });
+    if let Some(metadata) = metadata {
+        let json = serde_json::to_string(metadata).expect("JSON values always have a JSON form");
+        let json = append_member(result.json.as_str(), "metadata", &json);
+        result.json = RawJson::from_trusted(json);
+        result.metadata = Some(metadata.clone());
+    }
+    result
+}
+
 /// A reasoning span that is open.
 pub fn reasoning_start(span: &MessageId, owner: Option<&SubagentRunId>) -> Event {
     event(
         owner,
         EventBody::ReasoningStart { span: span.clone() },
+        |object| object.string("messageId", span.as_str()),
+    )
+}
+
+/// The end of a reasoning span that the agent itself ended.
+pub fn reasoning_end(span: &MessageId, owner: Option<&SubagentRunId>) -> Event {
+    event(
+        owner,
+        EventBody::ReasoningEnd { span: span.clone() },
         |object| object.string("messageId", span.as_str()),
     )
 }
@@ -233,46 +253,6 @@ pub fn reasoning_message_start(message: &MessageId, owner: Option<&SubagentRunId
             object.string("role", "reasoning");
         },
     )
-}
-
-/// An invocation that was announced before, for a viewer who joins.
-pub fn subagent_started(
-    subagent: &SubagentRunId,
-    name: &str,
-    parent: Option<&SubagentRunId>,
-) -> Event {
-    let body = EventBody::SubagentStarted {
-        name: name.into(),
-        description: None,
-        parent: parent.cloned(),
-        parent_call: None,
-        parent_message: None,
-    };
-    event(Some(subagent), body, |object| {
-        object.string("name", name);
-        object.string_if("parentSubagentRunId", parent.map(SubagentRunId::as_str));
-    })
-}
-
-/// The success of an invocation that was announced before.
-pub fn subagent_finished(subagent: &SubagentRunId) -> Event {
-    let body = EventBody::SubagentFinished {
-        result: None,
-        outcome: SubagentOutcome::Success,
-    };
-    event(Some(subagent), body, |_| {})
-}
-
-/// The failure of an invocation; the run goes on.
-pub fn subagent_error(subagent: &SubagentRunId, message: &str, code: Option<&str>) -> Event {
-    let body = EventBody::SubagentError {
-        message: message.into(),
-        code: code.map(Into::into),
-    };
-    event(Some(subagent), body, |object| {
-        object.string("message", message);
-        object.string_if("code", code);
-    })
 }
 
 /// An event with its type first and its owner last; `write` writes what stands between.

@@ -1,4 +1,5 @@
-//! How long to wait between connection attempts: full jitter under a growing bound with a cap.
+//! How long to wait between attempts to connect, or to subscribe to a thread that is refused for
+//! now: full jitter under a growing bound with a cap.
 //!
 //! Knows no clock and no randomness; the caller sleeps and brings the random number.
 //!

@@ -123,7 +123,8 @@ impl Client {
     /// subscription.
     ///
     /// # Errors
-    /// As the hub says; `timeout`; `disconnected` when the client has ended.
+    /// As the hub says; `too_large`, also said without asking the hub: longer inputs go by HTTP;
+    /// `timeout`; `disconnected` when the client has ended.
     pub async fn run(
         &self,
         agent: impl Into<String>,
@@ -140,8 +141,8 @@ impl Client {
     /// Answers all open interrupts of the run `of` and starts the run `run`, which takes them.
     ///
     /// # Errors
-    /// As the hub says, for example `already_resolved`; `timeout`; `disconnected` when the client
-    /// has ended.
+    /// As the hub says, for example `already_resolved`; `too_large`, also said without asking the
+    /// hub; `timeout`; `disconnected` when the client has ended.
     pub async fn resume(
         &self,
         thread: ThreadId,

@@ -70,10 +70,19 @@ pub(crate) struct Connection {
     requests: Requests,
     follows: Follows,
     /// An update whose reader has no room; survives the connection it came by.
-    parked: Option<(Feed, Option<Delivery>)>,
+    parked: Option<Parked>,
     failures: Failures,
     /// When the hub that went away wanted this client back.
     return_at: Option<Instant>,
+}
+
+/// An update that waits for its reader.
+#[derive(Debug)]
+struct Parked {
+    feed: Feed,
+    /// Taken when the reader has room.
+    delivery: Option<Delivery>,
+    since: Instant,
 }
 
 impl Connection {
@@ -85,6 +94,7 @@ impl Connection {
         state: watch::Sender<State>,
     ) -> Self {
         let failures = Failures::new(options.backoff);
+        let follows = Follows::new(options.backoff);
         Self {
             address,
             options,
@@ -92,7 +102,7 @@ impl Connection {
             dropped,
             state,
             requests: Requests::default(),
-            follows: Follows::default(),
+            follows,
             parked: None,
             failures,
             return_at: None,
@@ -116,7 +126,7 @@ impl Connection {
             };
             tracing::debug!(%error, wait_ms = wait.as_millis(), "connection lost");
             self.follows
-                .tell_lost(self.parked.as_ref().map(|(feed, _)| feed), || {
+                .tell_lost(self.parked.as_ref().map(|parked| &parked.feed), || {
                     Update::Lost {
                         error: error.clone(),
                         retry_in: wait,
@@ -172,7 +182,7 @@ impl Connection {
             hello: self.requests.next_id(),
         };
         socket.writer.push(self.hello(&link));
-        for frame in self.requests.repeat() {
+        for frame in self.requests.repeat(welcome.limits.frame_bytes) {
             socket.writer.push(frame);
         }
         let error = loop {
@@ -195,11 +205,7 @@ impl Connection {
                 () = tokio::time::sleep_until(timer) => {
                     if let Err(error) = self.timer(&link, &socket) { break error; }
                 }
-                () = deliver(&mut self.parked), if self.parked.is_some() => {
-                    self.parked = None;
-                    // Nobody listened while the reader was behind.
-                    link.heard = Instant::now();
-                }
+                () = deliver(&mut self.parked), if self.parked.is_some() => self.unpark(&mut link),
                 received = socket.reader.receive(), if self.parked.is_none() => {
                     if let Err(error) = received.and_then(|received| self.receive(received, &mut link)) { break error; }
                 }
@@ -235,7 +241,7 @@ impl Connection {
                 op,
                 deadline,
                 reply,
-            } => Some(self.requests.add(op, deadline, reply)),
+            } => self.requests.add(op, deadline, reply),
             Command::Subscribe {
                 thread,
                 start,
@@ -255,9 +261,9 @@ impl Connection {
 }
 
 /// Cancel safe, as [`Feed::deliver`].
-async fn deliver(parked: &mut Option<(Feed, Option<Delivery>)>) {
+async fn deliver(parked: &mut Option<Parked>) {
     match parked {
-        Some((feed, delivery)) => feed.deliver(delivery).await,
+        Some(parked) => parked.feed.deliver(&mut parked.delivery).await,
         None => pending().await,
     }
 }

@@ -13,7 +13,7 @@ use threadcast_wire::error_body::ReceivedError;
 ///
 /// Either the hub refused (then [`code`](Self::code) is a code of the protocol, possibly one of a
 /// later version) or the client could not do its part: `bad_url`, `closed`, `disconnected`,
-/// `already_subscribed`, `handshake`, `protocol`, `timeout`, `unsupported`.
+/// `already_subscribed`, `handshake`, `protocol`, `timeout`, `too_large`, `unsupported`.
 #[derive(Clone)]
 pub struct Error(Arc<Cause>);
 
@@ -42,6 +42,12 @@ pub(crate) enum Cause {
         what: &'static str,
         after: Duration,
         last: Option<Error>,
+    },
+    #[error("`{what}` is a frame of {found} bytes, the hub takes {max}")]
+    TooLarge {
+        what: &'static str,
+        found: usize,
+        max: u64,
     },
     #[error("hub address `{url}` asks for TLS, which this client does not speak")]
     Unsupported { url: String },
@@ -92,6 +98,7 @@ impl Error {
             Cause::Hub(error) => &error.code,
             Cause::Protocol(_) => "protocol",
             Cause::Timeout { .. } => "timeout",
+            Cause::TooLarge { .. } => "too_large",
             Cause::Unsupported { .. } => "unsupported",
         }
     }
@@ -109,6 +116,7 @@ impl Error {
             | Cause::BadUrl { .. }
             | Cause::Closed { .. }
             | Cause::Protocol(_)
+            | Cause::TooLarge { .. }
             | Cause::Unsupported { .. } => false,
         }
     }

@@ -1,7 +1,7 @@
 //! Requests without an answer: their ids, deadlines and what to repeat on a new connection.
 //!
-//! Invariant: every request taken is answered exactly once, by the hub, its deadline or the end of
-//! the client.
+//! Invariant: every request taken is answered exactly once, by the hub, its deadline, the bound on
+//! frames or the end of the client.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,6 +23,9 @@ pub(crate) struct Requests {
     last_id: i64,
     /// In the order they were made, which is kept when they are repeated.
     waiting: BTreeMap<i64, Waiting>,
+    /// Longest frame the hub takes: a longer one would cost the connection. `None` before the first
+    /// `welcome`.
+    frame_bytes_max: Option<u64>,
 }
 
 /// When a request's time is over, and how much it had.
@@ -50,29 +53,44 @@ impl Requests {
         self.waiting.len() < IN_FLIGHT_MAX
     }
 
-    /// Keeps a request until its answer; gives its frame.
-    pub(crate) fn add(&mut self, op: ClientOp, deadline: Deadline, reply: Reply) -> String {
+    /// Keeps a request until its answer; gives its frame, unless the hub would not take it.
+    pub(crate) fn add(&mut self, op: ClientOp, deadline: Deadline, reply: Reply) -> Option<String> {
         self.last_id += 1;
-        let text = frame(self.last_id, &op);
-        self.waiting.insert(
-            self.last_id,
-            Waiting {
-                op,
-                deadline,
-                reply,
-            },
-        );
-        text
+        let waiting = Waiting {
+            op,
+            deadline,
+            reply,
+        };
+        self.offer(self.last_id, waiting)
     }
 
-    /// The frames of all requests whose outcome is unknown, for a new connection; forgets whom
-    /// nobody waits for.
-    pub(crate) fn repeat(&mut self) -> Vec<String> {
-        self.waiting.retain(|_, waiting| !waiting.reply.is_closed());
-        self.waiting
-            .iter()
-            .map(|(id, waiting)| frame(*id, &waiting.op))
+    /// The frames of all requests whose outcome is unknown, for a new connection to a hub that
+    /// takes `frame_bytes_max`; forgets whom nobody waits for.
+    pub(crate) fn repeat(&mut self, frame_bytes_max: u64) -> Vec<String> {
+        self.frame_bytes_max = Some(frame_bytes_max);
+        let asked = std::mem::take(&mut self.waiting).into_iter();
+        asked
+            .filter(|(_, waiting)| !waiting.reply.is_closed())
+            .filter_map(|(id, waiting)| self.offer(id, waiting))
             .collect()
+    }
+
+    /// Keeps the request and gives its frame, or answers it: it is longer than the hub takes.
+    fn offer(&mut self, id: i64, waiting: Waiting) -> Option<String> {
+        let frame = frame(id, &waiting.op);
+        let found = frame.len();
+        match self.frame_bytes_max {
+            Some(max) if found as u64 > max => {
+                let what = waiting.op.name();
+                let refusal = Cause::TooLarge { what, found, max };
+                let _caller_may_have_gone = waiting.reply.send(Err(refusal.into()));
+                None
+            }
+            _ => {
+                self.waiting.insert(id, waiting);
+                Some(frame)
+            }
+        }
     }
 
     /// Hands an answer to who waits for it; whether someone did.

@@ -82,6 +82,7 @@ suite! {
             tokens_never_make_a_decision_lose
             refusal_carries_the_missed_entries
             refusal_carries_at_most_256_entries
+            refusal_ends_with_the_entry_that_reaches_a_mebibyte
             position_of_another_log_is_a_conflict;
         lease:
             lease_is_taken_only_while_free

@@ -49,6 +49,9 @@ pub const RECORD_BYTES_MAX: usize = 4096;
 /// Most missed entries a refusal carries.
 pub const MISSED_MAX: usize = 256;
 
+/// Bytes of missed entries, counted as a read counts them, after which a refusal carries no more.
+pub const MISSED_BYTES_MAX: usize = 1 << 20;
+
 /// Most epochs a thread remembers; older positions are reset.
 pub const EPOCHS_MAX: usize = 32;
 
@@ -95,8 +98,8 @@ pub struct Appended {
 pub struct Refused {
     pub reason: RefusedReason,
     pub head: Head,
-    /// The entries right after the caller's known position, oldest first, at most [`MISSED_MAX`].
-    /// Empty as well when that position is none of this log, or trimmed ([`Head::verdict`]): then
+    /// The entries right after the caller's known position, oldest first: as many as a read with
+    /// the limit [`ReadLimit::MISSED`] returns. Empty as well when that position is none of this log, or trimmed ([`Head::verdict`]): then
     /// the caller loads the thread anew.
     pub missed: Vec<Entry>,
 }
@@ -177,6 +180,14 @@ pub struct ReadLimit {
     pub entries: usize,
     /// As [`Record::size_bytes`](crate::entry::Record::size_bytes) counts them.
     pub bytes: usize,
+}
+
+impl ReadLimit {
+    /// Of what a refusal carries.
+    pub const MISSED: Self = Self {
+        entries: MISSED_MAX,
+        bytes: MISSED_BYTES_MAX,
+    };
 }
 
 /// One message of a watch.

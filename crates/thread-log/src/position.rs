@@ -18,8 +18,7 @@ impl Seq {
     /// The last seq there can be: 2^53−1, the largest integer every client holds exactly.
     pub const MAX: Self = Self((1 << 53) - 1);
 
-    /// # Panics
-    /// Not: a number over [`Seq::MAX`] is none, answered with `None`.
+    /// `None` for a number over [`Seq::MAX`].
     pub fn new(seq: u64) -> Option<Self> {
         (seq <= Self::MAX.0).then_some(Self(seq))
     }

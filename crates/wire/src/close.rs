@@ -11,8 +11,6 @@ pub enum CloseCode {
     BadFrames,
     /// The client sent a frame over the limit.
     TooLarge,
-    /// The hub broke a promise.
-    Internal,
 }
 
 /// Whether a client comes back by itself.
@@ -34,12 +32,11 @@ struct Row {
 
 impl CloseCode {
     /// Every code.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 4] = [
         Self::Draining,
         Self::Binary,
         Self::BadFrames,
         Self::TooLarge,
-        Self::Internal,
     ];
 
     const fn row(self) -> Row {
@@ -48,7 +45,6 @@ impl CloseCode {
             Self::Binary => (1003, "binary message", Reconnect::No),
             Self::BadFrames => (1008, "too many bad frames", Reconnect::No),
             Self::TooLarge => (1009, "frame too large", Reconnect::No),
-            Self::Internal => (1011, "internal error", Reconnect::WithBackoff),
         };
         Row {
             code,

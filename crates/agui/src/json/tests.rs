@@ -68,11 +68,24 @@ fn malformed_text_is_refused_with_its_place() {
 #[test]
 fn nesting_is_bounded() {
     assert!(RawJson::parse(&nested(DEPTH_MAX)).is_ok());
-    check(&nested(DEPTH_MAX + 1), Err(JsonError::TooDeep));
-    check(&nested(60_000), Err(JsonError::TooDeep));
+    let too_deep = JsonError::TooDeep { max: DEPTH_MAX };
+    check(&nested(DEPTH_MAX + 1), Err(too_deep.clone()));
+    check(&nested(60_000), Err(too_deep));
     check(
         &format!("\"{}\"", "[".repeat(100)),
         Ok(&format!("\"{}\"", "[".repeat(100))),
+    );
+}
+
+#[test]
+fn what_a_hub_builds_may_nest_a_little_deeper() {
+    assert!(RawJson::parse_built(&nested(BUILT_DEPTH_MAX)).is_ok());
+    let too_deep = JsonError::TooDeep {
+        max: BUILT_DEPTH_MAX,
+    };
+    assert_eq!(
+        RawJson::parse_built(&nested(BUILT_DEPTH_MAX + 1)),
+        Err(too_deep)
     );
 }
 

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::interrupt::Interrupt;
+use crate::text::Escaped;
 
 /// The bytes an event has; reading them gives the same event.
 #[track_caller]
@@ -77,50 +77,32 @@ fn made_events_read_back_as_they_are() {
         &step_started(&StepName::new("s").unwrap(), None),
         r#"{"type":"STEP_STARTED","stepName":"s"}"#,
     );
-    check(
-        &subagent_started(&owner, "n", Some(&SubagentRunId::new("p").unwrap())),
-        r#"{"type":"SUBAGENT_STARTED","name":"n","parentSubagentRunId":"p","subagentRunId":"s"}"#,
-    );
-    check(
-        &subagent_finished(&owner),
-        r#"{"type":"SUBAGENT_FINISHED","subagentRunId":"s"}"#,
-    );
-    check(
-        &subagent_error(&owner, "m", None),
-        r#"{"type":"SUBAGENT_ERROR","message":"m","subagentRunId":"s"}"#,
-    );
 }
 
 #[test]
-fn a_made_end_of_a_run_has_its_outcome() {
-    let (thread, run) = (ThreadId::new("t").unwrap(), RunId::new("r").unwrap());
-    let interrupt = r#"{"id":"i","reason":"why","new":1}"#;
-    let outcomes = [
-        (Outcome::Cancelled, r#"{"type":"cancelled"}"#.to_owned()),
-        (
-            Outcome::Success {
-                pending_tool_calls: vec![],
-            },
-            r#"{"type":"success"}"#.to_owned(),
+fn made_ends_and_results_read_back_as_they_are() {
+    let (thread, run) = (ThreadId::new("t").unwrap(), RunId::new("r\"").unwrap());
+    let owner = SubagentRunId::new("s").unwrap();
+    let metadata = json!({"k": null}).as_object().cloned();
+    let text = Content::Text(Escaped::from_plain("ok"));
+    check(
+        &tool_call_result(
+            &message("m"),
+            &call("c"),
+            &text,
+            Some(&owner),
+            metadata.as_ref(),
         ),
-        (
-            Outcome::Success {
-                pending_tool_calls: vec![call("c"), call("d")],
-            },
-            r#"{"type":"success","pendingToolCallIds":["c","d"]}"#.to_owned(),
-        ),
-        (
-            Outcome::Interrupt {
-                interrupts: vec![Interrupt::read(interrupt).unwrap()],
-            },
-            format!(r#"{{"type":"interrupt","interrupts":[{interrupt}]}}"#),
-        ),
-    ];
-    for (outcome, json) in outcomes {
-        let expected =
-            format!(r#"{{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{json}}}"#);
-        check(&run_finished(&thread, &run, &outcome), &expected);
-    }
+        r#"{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":"ok","subagentRunId":"s","metadata":{"k":null}}"#,
+    );
+    check(
+        &run_finished(&thread, &run),
+        r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r\""}"#,
+    );
+    check(
+        &reasoning_end(&message("m"), None),
+        r#"{"type":"REASONING_END","messageId":"m"}"#,
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use threadcast_wire::hub_frame::HubFrame;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
+use crate::backoff::{Backoff, Failures};
 use crate::error::Error;
 use crate::subscription::machine::{Machine, Step};
 use crate::subscription::{Delivery, Feed};
@@ -16,13 +17,14 @@ use crate::update::{Start, Update};
 /// `subscribe`s in flight; the hub stops reading at 32 requests, of which others need some.
 const ASKED_MAX: usize = 16;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Follows {
+    backoff: Backoff,
     threads: HashMap<ThreadId, Follow>,
     /// To be subscribed when a place is free; a thread may stand here that is not followed any
-    /// more.
+    /// more, or asked for already.
     due: VecDeque<ThreadId>,
-    /// To be subscribed later: the hub refused for now.
+    /// To be subscribed later, likewise: the hub cannot serve them for now.
     later: Vec<(Instant, ThreadId)>,
     asked: HashMap<RequestId, (ThreadId, Instant)>,
 }
@@ -31,9 +33,21 @@ pub(super) struct Follows {
 struct Follow {
     machine: Machine,
     feed: Feed,
+    /// Refusals since the last entry.
+    failures: Failures,
 }
 
 impl Follows {
+    pub(super) fn new(backoff: Backoff) -> Self {
+        Self {
+            backoff,
+            threads: HashMap::new(),
+            due: VecDeque::new(),
+            later: Vec::new(),
+            asked: HashMap::new(),
+        }
+    }
+
     /// Follows a thread from now on, unless a reader follows it already.
     pub(super) fn add(&mut self, thread: ThreadId, start: Start, feed: Feed) -> bool {
         if self
@@ -43,9 +57,12 @@ impl Follows {
         {
             return false;
         }
-        let machine = Machine::new(thread.clone(), start);
-        self.threads
-            .insert(thread.clone(), Follow { machine, feed });
+        let follow = Follow {
+            machine: Machine::new(thread.clone(), start),
+            feed,
+            failures: Failures::new(self.backoff),
+        };
+        self.threads.insert(thread.clone(), follow);
         self.due.push_back(thread);
         true
     }
@@ -79,7 +96,9 @@ impl Follows {
         }
         let (thread, follow) = loop {
             let thread = self.due.pop_front()?;
-            if let Some(follow) = self.threads.get_mut(&thread) {
+            if let Some(follow) = self.threads.get_mut(&thread)
+                && follow.machine.is_offline()
+            {
                 break (thread, follow);
             }
         };
@@ -95,7 +114,8 @@ impl Follows {
         )
     }
 
-    /// Takes one frame about `thread`; gives what to deliver to whom.
+    /// Takes one frame about `thread`; gives what to deliver to whom. `retry_at` says when to ask
+    /// again for what the hub stopped serving for now.
     ///
     /// # Errors
     /// The connection is of no use any more.
@@ -104,6 +124,7 @@ impl Follows {
         thread: &ThreadId,
         frame: HubFrame,
         text: Utf8Bytes,
+        retry_at: impl FnOnce(&mut Failures) -> Instant,
     ) -> Result<Option<(Feed, Delivery)>, Error> {
         if let HubFrame::Subscribed(subscribed) = &frame
             && let Some(id) = &subscribed.id
@@ -118,8 +139,14 @@ impl Follows {
             Step::Update(update) => (update, text),
             Step::Joined { update, frame } => (update, frame.into()),
             Step::Resubscribe { reason } => {
-                tracing::warn!(%thread, %reason, "subscription is out of order");
+                tracing::warn!(%thread, reason, "subscription is out of order");
                 self.due.push_back(thread.clone());
+                return Ok(None);
+            }
+            Step::Retry(error) => {
+                let at = retry_at(&mut follow.failures);
+                tracing::debug!(%thread, %error, "subscription was ended for now");
+                self.later.push((at, thread.clone()));
                 return Ok(None);
             }
             Step::Broken(error) => return Err(error),
@@ -128,6 +155,9 @@ impl Follows {
                 return Ok(None);
             }
         };
+        if update.range().is_some() {
+            follow.failures.reset();
+        }
         let position = follow.machine.position().cloned();
         let delivery = Delivery::new(update, Some(text), position);
         Ok(Some((follow.feed.clone(), delivery)))
@@ -135,12 +165,26 @@ impl Follows {
 
     /// The hub refused a `subscribe`; whether `id` was one. It is tried again at `retry_at` if that
     /// may help.
-    pub(super) fn refused(&mut self, id: &RequestId, error: &Error, retry_at: Instant) -> bool {
+    pub(super) fn refused(
+        &mut self,
+        id: &RequestId,
+        error: &Error,
+        retry_at: impl FnOnce(&mut Failures) -> Instant,
+    ) -> bool {
         let Some((thread, _)) = self.asked.remove(id) else {
             return false;
         };
+        let Some(follow) = self
+            .threads
+            .get_mut(&thread)
+            .filter(|follow| follow.machine.is_asked_by(id))
+        else {
+            // Who asked is gone; another reader may have come since.
+            return true;
+        };
         if error.is_retryable() {
-            self.later.push((retry_at, thread));
+            follow.machine.leave();
+            self.later.push((retry_at(&mut follow.failures), thread));
         } else {
             self.end(&thread, error.clone());
         }
@@ -180,6 +224,13 @@ impl Follows {
             .extract_if(.., |(at, _)| *at <= now)
             .map(|(_, thread)| thread);
         self.due.extend(due);
+    }
+
+    /// Does not count the time since `since` as waiting for an answer.
+    pub(super) fn excuse(&mut self, since: Instant, now: Instant) {
+        for (_, asked) in self.asked.values_mut() {
+            *asked += now.saturating_duration_since(since.max(*asked));
+        }
     }
 
     /// When the oldest `subscribe` without an answer was sent.

@@ -8,8 +8,8 @@ use threadcast_wire::hub_frame::HubFrame;
 use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use super::Connection;
-use super::timers::Link;
+use super::timers::{Link, retry_at};
+use super::{Connection, Parked};
 use crate::error::{Cause, Error};
 use crate::socket::Received;
 use crate::subscription::machine::thread_of;
@@ -45,7 +45,6 @@ impl Connection {
                 error,
             } => {
                 let error = Error::from(Cause::Hub(error));
-                let retry_at = Instant::now() + self.options.backoff.base;
                 if !self.follows.refused(&id, &error, retry_at) {
                     self.requests.answer(&id, Err(error));
                 }
@@ -66,12 +65,16 @@ impl Connection {
     }
 
     fn follow(&mut self, thread: &ThreadId, frame: HubFrame, text: Utf8Bytes) -> Result<(), Error> {
-        if let Some((feed, delivery)) = self.follows.frame(thread, frame, text)? {
+        if let Some((feed, delivery)) = self.follows.frame(thread, frame, text, retry_at)? {
             if delivery.update.range().is_some() {
                 self.failures.reset();
             }
             if let Some(delivery) = feed.try_deliver(delivery) {
-                self.parked = Some((feed, Some(delivery)));
+                self.parked = Some(Parked {
+                    feed,
+                    delivery: Some(delivery),
+                    since: Instant::now(),
+                });
             }
         }
         Ok(())

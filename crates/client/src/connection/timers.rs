@@ -7,6 +7,7 @@ use threadcast_wire::close::{CloseCode, Reconnect};
 use tokio::time::Instant;
 
 use super::{Connection, State};
+use crate::backoff::Failures;
 use crate::error::{Cause, Disconnect, Error};
 use crate::socket::Socket;
 
@@ -58,18 +59,28 @@ impl Connection {
             | Cause::Disconnected(_)
             | Cause::Hub(_)
             | Cause::Protocol(_)
-            | Cause::Timeout { .. } => Some(returning.unwrap_or_else(|| self.backoff())),
+            | Cause::Timeout { .. }
+            | Cause::TooLarge { .. } => Some(returning.unwrap_or_else(|| self.backoff())),
         }
     }
 
     fn backoff(&mut self) -> Duration {
-        // Without randomness the whole bound is as good; only the spread between clients is lost.
-        self.failures.wait(getrandom::u64().unwrap_or(u64::MAX))
+        self.failures.wait(random())
+    }
+
+    /// The reader caught up: what was silent or unanswered meanwhile was so because nobody listened.
+    pub(super) fn unpark(&mut self, link: &mut Link) {
+        let now = Instant::now();
+        link.heard = now;
+        if let Some(parked) = self.parked.take() {
+            self.follows.excuse(parked.since, now);
+        }
     }
 
     /// The next instant at which something may be due.
     pub(super) fn next_timer(&self, link: &Link, socket: &Socket) -> Instant {
-        let silent_at = self.parked.is_none().then(|| link.silent_at());
+        let is_listening = self.parked.is_none();
+        let silent_at = is_listening.then(|| link.silent_at());
         let stuck_at = socket
             .writer
             .stuck_since()
@@ -77,6 +88,7 @@ impl Connection {
         let unanswered_at = self
             .follows
             .oldest_asked()
+            .filter(|_| is_listening)
             .map(|asked| asked + self.options.request_timeout);
         let timers = [
             silent_at,
@@ -105,7 +117,8 @@ impl Connection {
         if self.return_at.is_some_and(|at| at <= now) {
             return Err(Disconnect::Draining.into());
         }
-        if self.parked.is_none() && link.silent_at() <= now {
+        let is_listening = self.parked.is_none();
+        if is_listening && link.silent_at() <= now {
             return Err(Disconnect::Silent(now - link.heard).into());
         }
         if let Some(since) = socket
@@ -119,7 +132,7 @@ impl Connection {
         if self
             .follows
             .oldest_asked()
-            .is_some_and(|asked| asked + after <= now)
+            .is_some_and(|asked| is_listening && asked + after <= now)
         {
             return Err(Cause::Timeout {
                 what: "subscribe",
@@ -140,4 +153,14 @@ impl Connection {
         };
         self.requests.expire(Instant::now(), last);
     }
+}
+
+/// When to try again after one more failure.
+pub(super) fn retry_at(failures: &mut Failures) -> Instant {
+    Instant::now() + failures.wait(random())
+}
+
+fn random() -> u64 {
+    // Without randomness the whole bound is as good; only the spread between clients is lost.
+    getrandom::u64().unwrap_or(u64::MAX)
 }

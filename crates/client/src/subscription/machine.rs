@@ -3,11 +3,11 @@
 //! ```text
 //!            ask             subscribed            events from 1
 //! Offline ─────────▶ Asked ─────┬──────▶ Baseline ─────────┐
-//!    ▲                 ▲        │ other modes              ▼
-//!    │ disconnect      │        └────────────────────▶  Following
-//!    │ (any state)     └──── gap or overlap ───────────────┤  ▲
-//!    └──────                                               │  │ events from 1
-//!                                             reset        ▼  │
+//!    ▲                          │ other modes              ▼
+//!    │ disconnect               └────────────────────▶  Following
+//!    │ gap or overlap                                      │  ▲
+//!    │ ended for now                                       │  │ events from 1
+//!    └── from any state                       reset        ▼  │
 //!                                                       Baseline
 //! ```
 //!
@@ -18,6 +18,7 @@ use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::position::{Position, Seq};
 use threadcast_wire::client_frame::{RequestId, SubscribeStart};
 use threadcast_wire::error_body::ReceivedError;
+use threadcast_wire::error_code::ErrorCode;
 use threadcast_wire::hub_frame::{HubFrame, Mode, Subscribed};
 use threadcast_wire::limits::JOINED_BYTES_MAX;
 use threadcast_wire::part::PartJoiner;
@@ -44,7 +45,7 @@ pub(crate) struct Machine {
 
 #[derive(Debug, PartialEq, Eq)]
 enum Phase {
-    /// Not on the wire.
+    /// Not on the wire, or given up on it: nothing that comes counts before the next question.
     Offline,
     /// Everything before the answer to this request belongs to an older subscription.
     Asked {
@@ -74,7 +75,9 @@ pub(crate) enum Step {
     },
     /// The hub keeps breaking the order: only another connection helps.
     Broken(Error),
-    /// The hub ended the subscription.
+    /// The hub ended the subscription, and may serve it later: subscribe from the position then.
+    Retry(Error),
+    /// The hub ended the subscription for good.
     Ended(Error),
 }
 
@@ -110,9 +113,23 @@ impl Machine {
     }
 
     pub(crate) fn disconnect(&mut self) {
+        self.leave();
+        self.fruitless = 0;
+    }
+
+    /// Gives up what is subscribed or asked for; the position stays.
+    pub(crate) fn leave(&mut self) {
         self.drop_parts();
         self.phase = Phase::Offline;
-        self.fruitless = 0;
+    }
+
+    pub(crate) fn is_offline(&self) -> bool {
+        self.phase == Phase::Offline
+    }
+
+    /// Whether the answer to this request is waited for.
+    pub(crate) fn is_asked_by(&self, id: &RequestId) -> bool {
+        matches!(&self.phase, Phase::Asked { id: asked } if asked == id)
     }
 
     /// Takes one frame of the thread; frames of others must not come here.
@@ -120,7 +137,8 @@ impl Machine {
         match self.take(frame) {
             Ok(step) => step,
             Err(Misfit(reason)) => {
-                self.drop_parts();
+                // What else is under way fits no better.
+                self.leave();
                 self.fruitless += 1;
                 if self.fruitless > FRUITLESS_MAX {
                     return Step::Broken(Cause::Protocol(reason).into());
@@ -134,17 +152,12 @@ impl Machine {
         if let HubFrame::Subscribed(subscribed) = frame {
             return self.subscribed(subscribed);
         }
-        if let HubFrame::Unsubscribed { code, message, .. } = frame {
-            let error = ReceivedError {
-                code,
-                message,
-                retryable: false,
-                details: None,
-            };
-            return Ok(Step::Ended(Cause::Hub(error).into()));
-        }
+        // Until a question is answered all that comes is of an older subscription, its end included.
         if matches!(self.phase, Phase::Asked { .. } | Phase::Offline) {
             return Ok(Step::Ignored);
+        }
+        if let HubFrame::Unsubscribed { code, message, .. } = frame {
+            return Ok(self.unsubscribed(code, message));
         }
         if let HubFrame::Part { n, last, text, .. } = frame {
             return self.part(n, last, &text);
@@ -193,6 +206,22 @@ impl Machine {
             Mode::Snapshot | Mode::Log | Mode::Resumed | Mode::Tail => Phase::Following,
         };
         Ok(Step::Update(Update::Subscribed { mode, head, reason }))
+    }
+
+    fn unsubscribed(&mut self, code: Box<str>, message: Box<str>) -> Step {
+        self.leave();
+        let retryable = ErrorCode::from_name(&code).is_some_and(ErrorCode::is_retryable);
+        let error = Cause::Hub(ReceivedError {
+            code,
+            message,
+            retryable,
+            details: None,
+        });
+        if retryable {
+            Step::Retry(error.into())
+        } else {
+            Step::Ended(error.into())
+        }
     }
 
     fn resumed(&mut self, head: &Position) -> Result<(), Misfit> {

@@ -39,6 +39,7 @@ pub(crate) struct FakeHub {
     listener: TcpListener,
     pub(crate) url: String,
     pub(crate) heartbeat_ms: u64,
+    pub(crate) frame_bytes: u64,
 }
 
 impl FakeHub {
@@ -49,6 +50,7 @@ impl FakeHub {
             listener,
             url,
             heartbeat_ms: 25_000,
+            frame_bytes: 1 << 20,
         }
     }
 
@@ -77,9 +79,9 @@ impl FakeHub {
         let mut line = Line {
             socket: within(accept_hdr_async(stream, select)).await.unwrap(),
         };
-        let heartbeat_ms = self.heartbeat_ms;
+        let (heartbeat_ms, frame_bytes) = (self.heartbeat_ms, self.frame_bytes);
         line.send(&format!(
-            r#"{{"op":"welcome","connection":"c","protocol":"{SUBPROTOCOL}","node":"n","heartbeatMs":{heartbeat_ms},"limits":{{}}}}"#
+            r#"{{"op":"welcome","connection":"c","protocol":"{SUBPROTOCOL}","node":"n","heartbeatMs":{heartbeat_ms},"limits":{{"frameBytes":{frame_bytes}}}}}"#
         ))
         .await;
         line

@@ -207,3 +207,63 @@ async fn status_is_typed() {
     };
     within(async { tokio::join!(ask, play) }).await;
 }
+
+fn long_input(run: &str) -> RunInput {
+    let text = "x".repeat(500);
+    RunInput::read(&format!(
+        r#"{{"threadId":"th","runId":"{run}","messages":[{{"id":"m","role":"user","content":"{text}"}}]}}"#
+    ))
+    .unwrap()
+}
+
+/// A hub closes the connection that sends it too long a frame, so the client does not.
+#[tokio::test]
+async fn a_frame_the_hub_would_not_take_is_refused_and_harms_nobody() {
+    let mut hub = FakeHub::new().await;
+    hub.frame_bytes = 500;
+    let (client, mut line) = hub.join(options()).await;
+    let error = within(client.run("demo", long_input("r1")))
+        .await
+        .unwrap_err();
+    assert_eq!((error.code(), error.is_retryable()), ("too_large", false));
+    assert!(
+        error.to_string().starts_with("`run` is a frame of 6")
+            && error.to_string().ends_with(" bytes, the hub takes 500"),
+        "{error}"
+    );
+    let play = async {
+        let frame = line.next().await;
+        assert_eq!(frame.op, ClientOp::Ping, "nothing else was sent");
+        let id = number(&frame.id.unwrap());
+        line.send(&format!(r#"{{"op":"ok","id":{id}}}"#)).await;
+    };
+    let (pinged, ()) = within(async { tokio::join!(client.ping(), play) }).await;
+    pinged.unwrap();
+}
+
+/// Another node may take less, and before the first `welcome` nothing is known.
+#[tokio::test]
+async fn the_bound_on_frames_is_that_of_the_present_connection() {
+    let mut hub = FakeHub::new().await;
+    hub.frame_bytes = 1_000;
+    let client = Client::connect_in_background(&hub.url, options()).unwrap();
+    let play = async {
+        let mut line = hub.accept().await;
+        let sent = line.next().await;
+        assert_eq!(sent.op.name(), "run");
+        line.cut();
+        hub.frame_bytes = 500;
+        hub.accept().await
+    };
+    let (refused, mut line) =
+        within(async { tokio::join!(client.run("demo", long_input("r1")), play) }).await;
+    assert_eq!(refused.unwrap_err().code(), "too_large");
+    let play = async {
+        let frame = line.next().await;
+        assert_eq!(frame.op, ClientOp::Ping, "nothing else was sent");
+        let id = number(&frame.id.unwrap());
+        line.send(&format!(r#"{{"op":"ok","id":{id}}}"#)).await;
+    };
+    let (pinged, ()) = within(async { tokio::join!(client.ping(), play) }).await;
+    pinged.unwrap();
+}

@@ -1,9 +1,11 @@
 //! What makes a decision lose, and what it is told then.
 
 use super::Factory;
-use super::requests::{entry, texts};
+use super::requests::{entry, large, texts};
 use super::subject::{Subject, control, seq, seqs};
-use crate::engine::{Append, Guard, MISSED_MAX, Outcome, RefusedReason, Versions};
+use crate::engine::{
+    Append, Guard, MISSED_BYTES_MAX, MISSED_MAX, Outcome, RefusedReason, Versions,
+};
 use crate::entry::Class;
 use crate::position::{Epoch, Position};
 
@@ -112,6 +114,32 @@ pub async fn refusal_carries_at_most_256_entries(factory: &impl Factory) {
     let refused = subject.refused(wrong, RefusedReason::Conflict).await;
     let expected: Vec<u64> = (2..).take(MISSED_MAX).collect();
     assert_eq!(seqs(&refused.missed), expected);
+}
+
+pub async fn refusal_ends_with_the_entry_that_reaches_a_mebibyte(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    subject
+        .appended(subject.plain(vec![entry(Class::CONTROL, 1)]))
+        .await;
+    let half = || large(MISSED_BYTES_MAX / 2);
+    let known = subject.position().await;
+    subject.appended(subject.plain(vec![half(), half()])).await;
+    subject
+        .appended(subject.plain(vec![large(3 * MISSED_BYTES_MAX), half()]))
+        .await;
+    for (after, expected) in [(1, &[2, 3][..]), (2, &[3, 4]), (3, &[4]), (4, &[5])] {
+        let known = Position {
+            seq: seq(after),
+            ..known.clone()
+        };
+        let wrong = Append {
+            guard: control(9),
+            known,
+            ..subject.plain(texts(1))
+        };
+        let refused = subject.refused(wrong, RefusedReason::Conflict).await;
+        assert_eq!(seqs(&refused.missed), expected);
+    }
 }
 
 /// A seq alone could stand for another entry: a guard that matches by number only is not enough.

@@ -27,8 +27,17 @@ pub fn request(thread: &ThreadId) -> Append {
 
 /// An entry of that class which says `number`.
 pub fn entry(class: Class, number: u64) -> NewEntry {
+    custom(class, number, &number.to_string())
+}
+
+/// An entry without a class of so many bytes and a few more.
+pub fn large(bytes: usize) -> NewEntry {
+    custom(Class::NONE, 1, &format!("\"{}\"", "x".repeat(bytes)))
+}
+
+fn custom(class: Class, at: u64, value: &str) -> NewEntry {
     let json = RawJson::from_trusted(format!(
-        "{{\"type\":\"CUSTOM\",\"name\":\"n\",\"value\":{number}}}"
+        "{{\"type\":\"CUSTOM\",\"name\":\"n\",\"value\":{value}}}"
     ));
     let body = Body::Event {
         json,
@@ -37,7 +46,7 @@ pub fn entry(class: Class, number: u64) -> NewEntry {
     NewEntry {
         class,
         record: Arc::new(Record {
-            at: Millis(number),
+            at: Millis(at),
             run: None,
             origin: Origin::Agent,
             body,

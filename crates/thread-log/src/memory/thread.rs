@@ -9,9 +9,7 @@ use threadcast_agui::ids::ThreadId;
 use tokio::sync::broadcast;
 
 use crate::admit::{Writes, admit};
-use crate::engine::{
-    Append, Checkpoint, Head, Listed, MISSED_MAX, Outcome, ReadLimit, Refused, Watched,
-};
+use crate::engine::{Append, Checkpoint, Head, Listed, Outcome, ReadLimit, Refused, Watched};
 use crate::entry::Entry;
 use crate::meta::{Incarnation, LogId, LogState, Meta};
 use crate::position::{Position, Seq};
@@ -44,12 +42,8 @@ impl Thread {
             Ok(writes) => writes,
             Err(reason) => {
                 let missed = self.meta.missed_after(&append.known);
-                let limit = ReadLimit {
-                    entries: MISSED_MAX,
-                    bytes: usize::MAX,
-                };
                 let missed = missed
-                    .map(|after| self.read(after, limit))
+                    .map(|after| self.read(after, ReadLimit::MISSED))
                     .unwrap_or_default();
                 return Outcome::Refused(Refused {
                     reason,

@@ -1,7 +1,8 @@
 //! Text to hub frame, for clients.
 //!
 //! Lenient where the hub may grow: unknown ops, members and codes pass. Depth is checked for each
-//! event alone, for a frame stands around it.
+//! event and fact alone, for a frame stands around it, and with room for what a hub builds around
+//! a state or a message of the largest depth.
 
 use serde::Deserialize;
 use threadcast_agui::fields::ReadError;
@@ -145,7 +146,7 @@ fn millis(json: &str) -> Result<Millis, ReadError> {
 }
 
 fn raw(json: &str) -> Result<RawJson, ReadError> {
-    Ok(RawJson::parse(json)?)
+    Ok(RawJson::parse_built(json)?)
 }
 
 fn body<T: for<'de> Deserialize<'de>>(op: &'static str, json: &str) -> Result<T, HubFrameError> {

@@ -137,8 +137,46 @@ fn broken_hub_frames_are_refused() {
         r#"{"op":"subscribed","threadId":"t","epoch":"","seq":0,"mode":"other"}"#,
         r#"{"op":"ok"}"#,
         r#"{"op":"error","code":"internal","message":"…"}"#,
+        &format!(
+            r#"{{"op":"event","threadId":"t","seq":1,"at":0,"event":{}}}"#,
+            nested(1000)
+        ),
     ];
     for text in broken {
         assert!(HubFrame::read(text).is_err(), "{text}");
     }
+}
+
+fn nested(depth: usize) -> String {
+    format!("{}{}", "[".repeat(depth), "]".repeat(depth))
+}
+
+/// An event of the largest depth has a frame around it; a state, an activity's content and a
+/// message's member of that depth have an event, a message and a list around them as well.
+#[test]
+fn what_stands_around_values_of_the_largest_depth_is_read() {
+    let event = format!(r#"{{"type":"CUSTOM","name":"n","value":{}}}"#, nested(63));
+    let frame = format!(r#"{{"op":"event","threadId":"t","seq":1,"at":0,"event":{event}}}"#);
+    let HubFrame::Event { event: read, .. } = HubFrame::read(&frame).unwrap() else {
+        panic!("an event is read as one")
+    };
+    assert_eq!(read.as_str(), event);
+
+    let state = format!(r#"{{"type":"STATE_SNAPSHOT","snapshot":{}}}"#, nested(64));
+    let messages = format!(
+        r#"{{"type":"MESSAGES_SNAPSHOT","messages":[{{"id":"a","role":"activity","activityType":"A","content":{{"a":{}}}}}]}}"#,
+        nested(63)
+    );
+    let frame = format!(
+        r#"{{"op":"events","threadId":"t","from":1,"seq":2,"events":[{state},{messages}],"thread":{{"status":"success","runs":[],"interrupts":[],"state":{}}}}}"#,
+        nested(64)
+    );
+    let HubFrame::Events { events, view, .. } = HubFrame::read(&frame).unwrap() else {
+        panic!("a baseline is read as one")
+    };
+    assert_eq!(
+        events.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
+        [state, messages]
+    );
+    assert_eq!(view.unwrap().state.unwrap().as_str(), nested(64));
 }
