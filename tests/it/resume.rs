@@ -298,3 +298,26 @@ async fn cut_live(
     )
     .await;
 }
+
+/// Goal: nothing is spliced. A hub that was killed has lost its logs; who comes back with a position
+/// of theirs is told so and starts over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_position_of_a_killed_hub_is_reset() {
+    let recording = Recording::load(RUNS[0]);
+    let replay = Replay::start([recording.clone()]).await;
+    let hub = Program::start(&replay.agents()).await;
+    let head = run_all(&hub, &recording, "lost").await;
+    let (mut position, mut entries) = (Position::default(), Vec::new());
+    read_to(&hub, "lost", &mut position, &mut entries, head).await;
+    hub.kill().await;
+
+    let hub = Program::start(&replay.agents()).await;
+    let mut viewer = Viewer::connect(&hub.ws()).await;
+    let start = Start::After(&position.epoch, position.seq);
+    let answer = viewer.subscribe("lost", start).await;
+    assert_eq!(answer["mode"], "snapshot", "{answer}");
+    assert_eq!((&answer["epoch"], &answer["seq"]), (&json!(""), &json!(0)));
+    let reset = viewer.frame().await.unwrap();
+    assert_eq!(reset["op"], "reset", "{reset}");
+    assert_eq!(reset["reason"], answer["reason"]);
+}

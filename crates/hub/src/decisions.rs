@@ -4,35 +4,29 @@
 //! started, and a command answered, only after the append was durable; a command that was begun is carried to its end
 //! whether or not anyone still waits for its answer.
 
-use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::ids::ThreadId;
+use threadcast_run_registry::agent_name::AgentName;
 use threadcast_run_registry::decide::{
-    Answer, Asking, Command, Decision, Proposal, decide, verdicts,
+    Answer, Command, Decision, Proposal, Unjudged, Verdicts, decide,
 };
-use threadcast_run_registry::fact::AttemptId;
+use threadcast_run_registry::fold::Fold;
 use threadcast_thread_log::engine::Outcome;
-use threadcast_thread_log::entry::Body;
-use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::lease::LeaseToken;
-use threadcast_thread_log::position::Seq;
 use threadcast_thread_log::principal::Principal;
 use threadcast_wire::answer::CommandAnswer;
+use tokio::task::spawn_blocking;
 use tokio::time::sleep;
+use tracing::Instrument;
 
-use crate::defaults::{LOAD_LIMIT, TRIES_MAX, TRY_AGAIN_MAX};
+use crate::defaults::{TRIES_MAX, TRY_AGAIN_MAX};
 use crate::hub::{Hub, Start};
 use crate::live_thread::LiveThread;
-use crate::{random, view};
+use crate::random;
 
+mod attempt;
 mod error;
 
+use attempt::{Names, find_attempt};
 pub use error::{CommandError, engine_error_body};
-
-/// Names of one try.
-struct Names {
-    attempt: AttemptId,
-    lease: LeaseToken,
-    fresh_run: RunId,
-}
 
 impl Hub {
     /// Carries out a command on a thread for a principal; grants are the caller's to check.
@@ -55,8 +49,9 @@ impl Hub {
             });
         }
         let (hub, by) = (self.clone(), by.clone());
-        let task = tokio::spawn(async move { hub.carry_out(thread, &by, command).await });
-        task.await?
+        let span = tracing::info_span!("command", %thread, by = %by.id);
+        let carried = async move { hub.carry_out(thread, &by, command).await };
+        self.commands().spawn(carried.instrument(span)).await?
     }
 
     async fn carry_out(
@@ -66,28 +61,15 @@ impl Hub {
         command: Command,
     ) -> Result<CommandAnswer, CommandError> {
         let live = self.live(&thread).await?;
+        let mut verdicts = Verdicts::none();
         for attempt in 0..TRIES_MAX {
             if attempt > 0 {
                 sleep(random::spread(TRY_AGAIN_MAX / TRIES_MAX * attempt)).await;
             }
             let names = Names::random();
-            let Names {
-                attempt,
-                lease,
-                fresh_run,
-            } = &names;
-            let asking = Asking {
-                by,
-                now: view::now(),
-                attempt,
-                lease,
-                node: self.node(),
-                fresh_run,
-            };
-            let decision = live.with_fold(|fold| {
-                let verdicts = verdicts(fold, &command);
-                decide(fold, &command, &verdicts, &asking)
-            })?;
+            let decision = self
+                .decide(&live, &command, by, &names, &mut verdicts)
+                .await?;
             let proposal = match decision {
                 Decision::Append(proposal) => *proposal,
                 Decision::Settled(answer) => return Ok(settled(&live, thread, answer)),
@@ -97,6 +79,46 @@ impl Hub {
             }
         }
         Err(CommandError::Overloaded { tries: TRIES_MAX })
+    }
+
+    /// Decides by the fold as it stands.
+    ///
+    /// Payloads are judged before, while the thread goes on; again if other questions were raised meanwhile.
+    async fn decide(
+        &self,
+        live: &LiveThread,
+        command: &Command,
+        by: &Principal,
+        names: &Names,
+        verdicts: &mut Verdicts,
+    ) -> Result<Decision, CommandError> {
+        loop {
+            let decided = live.with_fold(|fold| {
+                let unjudged = verdicts.unjudged(fold, command);
+                if !unjudged.is_empty() {
+                    return Err(unjudged);
+                }
+                let decision = decide(fold, command, verdicts, &names.asking(by, self.node()));
+                Ok((decision, agent_of(fold, command).cloned()))
+            });
+            let (decision, agent) = match decided {
+                Ok((decision, agent)) => (decision?, agent),
+                Err(unjudged) => {
+                    let judged = judge(std::mem::take(verdicts), unjudged);
+                    *verdicts = spawn_blocking(judged).await?;
+                    continue;
+                }
+            };
+            return match (&decision, agent) {
+                // What cannot be started must not be accepted.
+                (Decision::Append(proposal), Some(agent))
+                    if proposal.starts.is_some() && !self.agents().knows(&agent) =>
+                {
+                    Err(CommandError::AgentUnknown { agent })
+                }
+                _ => Ok(decision),
+            };
+        }
     }
 
     /// Appends, and starts what is to be started then; `None` when someone was faster.
@@ -146,43 +168,20 @@ impl Hub {
     }
 }
 
-impl Names {
-    fn random() -> Self {
-        Self {
-            attempt: AttemptId(random::name().into()),
-            lease: LeaseToken(random::name().into()),
-            fresh_run: RunId::new(random::name()).expect("a random name is a run id"),
-        }
+/// The agent of the run that a command starts, if it starts one: answers go to the agent that asked.
+fn agent_of<'a>(fold: &'a Fold, command: &'a Command) -> Option<&'a AgentName> {
+    let asked_by = |run| fold.registry().run(run).map(|run| &run.agent);
+    match command {
+        Command::Cancel(command) => asked_by(&command.run),
+        Command::Resume(command) => asked_by(&command.of),
+        Command::Run(command) => Some(&command.agent),
     }
 }
 
-/// Where the last entry of an attempt stands whose append may or may not have happened.
-async fn find_attempt(
-    live: &LiveThread,
-    mut after: Seq,
-    attempt: &AttemptId,
-) -> Result<Option<Seq>, EngineError> {
-    live.catch_up().await?;
-    loop {
-        let entries = live.read(after, LOAD_LIMIT).await?;
-        let Some(last) = entries.last() else {
-            return Ok(None);
-        };
-        // The name is random: a fact that holds it is of this attempt.
-        let is_of_attempt = |body: &Body| match body {
-            Body::Fact {
-                private: Some(private),
-                ..
-            } => private.as_str().contains(&*attempt.0),
-            Body::Event { .. } | Body::Fact { private: None, .. } => false,
-        };
-        if let Some(entry) = entries
-            .iter()
-            .rfind(|entry| is_of_attempt(&entry.record.body))
-        {
-            return Ok(Some(entry.seq));
-        }
-        after = last.seq;
+fn judge(mut verdicts: Verdicts, unjudged: Vec<Unjudged>) -> impl FnOnce() -> Verdicts {
+    move || {
+        verdicts.judge(unjudged);
+        verdicts
     }
 }
 

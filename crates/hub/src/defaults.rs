@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use threadcast_thread_log::engine::ReadLimit;
 
-/// Ready frames kept for one live thread: at 190 bytes a frame, 2,700 entries; nine seconds of a fast agent.
-pub(crate) const TAIL_BYTES_MAX: usize = 512 << 10;
+/// Ready frames kept for one live thread, at least: at 190 bytes a frame, 2,700 entries; nine seconds of a fast agent.
+/// Over it the oldest chunk stays until the others fill it: an event longer than this is encoded once for all.
+pub(crate) const TAIL_BYTES: usize = 512 << 10;
 
 /// Neighbouring chunks of a tail are merged up to this length: what one turn needs is then one or two slices.
 pub(crate) const CHUNK_BYTES_MAX: usize = 64 << 10;
@@ -22,8 +23,14 @@ pub(crate) const WRITES_PER_POLL: usize = 8;
 /// Frames read from one socket before its other business gets its turn.
 pub(crate) const READS_PER_POLL: usize = 8;
 
-/// Answers that wait for their socket; over it the session stops reading.
+/// Answers that wait for their socket; over it the session stops reading, and makes no more answers.
 pub(crate) const ANSWERS_BYTES_MAX: usize = 16 << 10;
+
+/// Requests without an answer, as they came; over it the session stops reading.
+pub(crate) const REQUESTS_BYTES_MAX: usize = 1 << 20;
+
+/// Turns of one write that add nothing to it, before other tasks of the worker get their turn.
+pub(crate) const IDLE_TURNS_MAX: usize = 256;
 
 /// The WebSocket read buffer, allocated for every socket: requests are short, longer ones grow it for as long as they
 /// take.
@@ -52,6 +59,15 @@ pub(crate) const TRIES_MAX: u32 = 8;
 
 /// Longest wait between two tries; the first waits are shorter.
 pub(crate) const TRY_AGAIN_MAX: Duration = Duration::from_millis(20);
+
+/// Longest wait before a log store that is away is asked again, at first.
+pub(crate) const AWAY_FIRST: Duration = Duration::from_millis(100);
+
+/// And at last.
+pub(crate) const AWAY_MAX: Duration = Duration::from_secs(5);
+
+/// How often the log is read anew if it changes under the reading.
+pub(crate) const READS_MAX: u32 = 8;
 
 /// How long a closing session waits for the other side's close frame, reading away what still comes: closing a socket
 /// with unread bytes resets it, and the last frames would be lost.

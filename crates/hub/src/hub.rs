@@ -1,7 +1,7 @@
 //! The hub of one node: the registry of its live threads and sessions, and what both need.
 //!
-//! A handle; cheap to clone. Every session is a future that its caller runs, every live thread has one follower task
-//! that ends with the last handle on it; nothing else runs on its own.
+//! A handle; cheap to clone. Every session is a future that its caller runs, every command and every live thread has one
+//! task of the hub's, which ends with the command, or with the last handle on the thread; nothing else runs on its own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,9 +13,11 @@ use threadcast_thread_log::engine::Engine;
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::lease::{LeaseToken, NodeId};
 use threadcast_thread_log::principal::Principal;
+use threadcast_wire::answer::ThreadAnswer;
 use threadcast_wire::limits::Limits;
-use threadcast_wire::view::{RunView, ThreadView};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::timeout;
+use tokio_util::task::TaskTracker;
 
 use crate::live_thread::LiveThread;
 use crate::session;
@@ -68,6 +70,7 @@ struct Inner {
     limits: Limits,
     threads: Arc<Threads>,
     sessions: Sessions,
+    commands: TaskTracker,
 }
 
 impl fmt::Debug for Hub {
@@ -94,6 +97,7 @@ impl Hub {
             limits,
             threads,
             sessions: Sessions::default(),
+            commands: TaskTracker::new(),
         }))
     }
 
@@ -117,6 +121,10 @@ impl Hub {
         &self.0.sessions
     }
 
+    pub(crate) fn commands(&self) -> &TaskTracker {
+        &self.0.commands
+    }
+
     /// Serves one socket after its handshake (subprotocol `threadcast.v1`, server role) until it ends.
     ///
     /// The caller spawns it; dropping the future drops the socket. Requests that were taken run on to their end.
@@ -135,27 +143,12 @@ impl Hub {
         self.0.threads.live(thread).await
     }
 
-    /// The hub's own view of a thread, without its state.
+    /// What a thread's status is, and where its log stands then: of one moment. Without a log its `seq` is 0.
     ///
     /// # Errors
     /// The engine failed.
-    pub async fn view(&self, thread: &ThreadId) -> Result<ThreadView, EngineError> {
-        Ok(self.live(thread).await?.with_fold(view::thread_view))
-    }
-
-    /// The hub's own view of a run; `None` when the thread has no record of it.
-    ///
-    /// # Errors
-    /// The engine failed.
-    pub async fn run_view(
-        &self,
-        thread: &ThreadId,
-        run: &RunId,
-    ) -> Result<Option<RunView>, EngineError> {
-        Ok(self
-            .live(thread)
-            .await?
-            .with_fold(|fold| view::run_view(fold, run)))
+    pub async fn thread_answer(&self, thread: &ThreadId) -> Result<ThreadAnswer, EngineError> {
+        Ok(self.live(thread).await?.with_fold(view::thread_answer))
     }
 
     /// Counters of the sessions that are served now.
@@ -168,9 +161,26 @@ impl Hub {
         self.0.threads.count()
     }
 
-    /// Tells every viewer that this node goes away, closes their sockets (1001) and waits until they are closed, at
-    /// most `deadline`; gives the number of sessions that were not.
+    /// How many tasks of the hub's own run now: a command each, a live thread each.
+    pub fn task_count(&self) -> usize {
+        self.0.commands.len() + self.0.threads.followers().len()
+    }
+
+    /// Tells every viewer that this node goes away, closes their sockets (1001), and waits until they are closed and
+    /// the commands under way are carried out, at most `deadline`; gives how many sessions and commands are left.
     pub async fn drain(&self, deadline: Duration) -> usize {
-        self.0.sessions.drain(deadline).await
+        let Inner {
+            sessions, commands, ..
+        } = &*self.0;
+        sessions.drain();
+        // A tracker that is closed still takes tasks: it only can be waited for.
+        commands.close();
+        let ended = async {
+            sessions.closed().await;
+            commands.wait().await;
+        };
+        // A deadline that passes is the answer: what is left is counted.
+        let _ = timeout(deadline, ended).await;
+        sessions.count() + commands.len()
     }
 }

@@ -7,10 +7,12 @@
 //! Invariant: a viewer is a cursor. Nothing is queued for a subscription, however slow its socket is, and nothing is
 //! encoded once for each viewer while it keeps up.
 
+pub mod clock;
 pub mod decisions;
 pub mod hub;
 pub mod live_thread;
 
+mod backoff;
 mod baseline;
 mod defaults;
 mod frame;

@@ -34,6 +34,7 @@ mod advance;
 mod delivery;
 mod folded;
 mod follow;
+mod follower;
 mod work;
 
 pub(crate) use delivery::{Place, Step};
@@ -172,8 +173,8 @@ impl LiveThread {
         self.0.folded.lock().first()
     }
 
-    /// The entries after `after`, which must be a place in this log.
-    pub fn follow(&self, after: Seq) -> Follow {
+    /// The entries after `after`; if that is no place in the log, the follower is told at once that it was replaced.
+    pub fn follow(&self, after: &Position) -> Follow {
         Follow::new(self.clone(), after)
     }
 
@@ -196,6 +197,11 @@ impl LiveThread {
     /// The place of a viewer that has all there is.
     pub(crate) fn place(&self) -> Place {
         self.0.delivery.lock().place()
+    }
+
+    /// Which of the logs that this live thread has held it holds now.
+    pub(crate) fn generation(&self) -> u32 {
+        self.0.delivery.lock().generation()
     }
 
     /// What a position is worth by this node's fold.

@@ -4,7 +4,7 @@
 //! answer is ready, when one of its threads advanced, or when time passed, and then does all there is to do.
 //!
 //! Invariant: while the socket is blocked nothing is held for it but the rest of one frame, at most one frame that is
-//! being sent in parts, and answers within their bound.
+//! being sent in parts, and answers: 16 KiB and one more.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -31,14 +31,16 @@ use crate::sessions::{SessionGuard, SessionState, reconnect_after_ms};
 use crate::subscription::Subscriptions;
 
 use heartbeat::{Beat, Death, Heartbeat};
+use lanes::Requests;
+use outbox::Outbox;
 use reader::BadFrames;
-use requests::Requests;
-use writer::Outbox;
 
 mod answers;
 mod catch_up;
 mod close;
 mod heartbeat;
+mod lanes;
+mod outbox;
 mod parts;
 mod reader;
 mod requests;
@@ -157,11 +159,14 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin + Send> Session<'a, S> {
                 Beat::Dead(death) => return Poll::Ready(Ending::Dead(death)),
             }
             self.take_ready();
+            let has_unanswered = !self.may_answer();
             if let Err(error) = self.poll_write(cx, now) {
                 return Poll::Ready(Ending::Io(error));
             }
-            // Reading goes on if what was answered or written made room.
-            if !(self.heartbeat.is_paused() && self.may_read()) {
+            // Answering and reading go on if what was answered or written made room.
+            let answers_on = has_unanswered && self.may_answer();
+            let reads_on = self.heartbeat.is_paused() && self.may_read();
+            if !answers_on && !reads_on {
                 break;
             }
         }
@@ -225,7 +230,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin + Send> Session<'a, S> {
         self.state.held_bytes.store(held, Ordering::Relaxed);
         self.state
             .is_blocked
-            .store(self.outbox.is_blocked(), Ordering::Relaxed);
+            .store(self.outbox.is_blocked, Ordering::Relaxed);
         self.state
             .subscriptions
             .store(self.subscriptions.count(), Ordering::Relaxed);

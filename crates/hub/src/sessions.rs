@@ -4,11 +4,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use dashmap::DashMap;
 use tokio::sync::Notify;
-use tokio::time::timeout;
 
 use crate::defaults::RECONNECT_AFTER_MAX;
 use crate::random;
@@ -107,21 +105,21 @@ impl Sessions {
         stats.collect()
     }
 
-    pub(crate) async fn drain(&self, deadline: Duration) -> usize {
+    /// Tells every session, and those that come, to end.
+    pub(crate) fn drain(&self) {
         self.is_draining.store(true, Ordering::SeqCst);
         self.open.iter().for_each(|session| session.drain());
-        let closed = async {
-            loop {
-                let closed = self.closed.notified();
-                if self.open.is_empty() {
-                    return;
-                }
-                closed.await;
+    }
+
+    /// Waits until there is none.
+    pub(crate) async fn closed(&self) {
+        loop {
+            let closed = self.closed.notified();
+            if self.open.is_empty() {
+                return;
             }
-        };
-        // A deadline that passes is the answer: what is still open is counted.
-        let _ = timeout(deadline, closed).await;
-        self.open.len()
+            closed.await;
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Chunks of contiguous ready frames, oldest first. A new chunk swallows the neighbours that are no larger than it is,
 //! as in a binary counter, so that a range is a few slices however the entries came, and every byte is copied
-//! O(log n) times in all. What is over the bound leaves at the old end; who still needs it reads the engine.
+//! O(log n) times in all. The oldest chunk leaves when the others fill the tail; who still needs it reads the engine.
 //!
 //! Invariant: the chunks hold exactly the entries after `start` up to `head`, each once.
 
@@ -14,22 +14,15 @@ use threadcast_thread_log::position::Seq;
 use crate::defaults::CHUNK_BYTES_MAX;
 use crate::frame::Encoded;
 
+use chunk::Chunk;
+
 #[derive(Debug)]
 pub(crate) struct Tail {
     start: Seq,
     head: Seq,
     chunks: VecDeque<Chunk>,
     bytes: usize,
-    bytes_max: usize,
-}
-
-#[derive(Debug)]
-struct Chunk {
-    first: Seq,
-    last: Seq,
-    bytes: Bytes,
-    /// Where each frame ends; `None` for the payload of one frame that is too long for one piece.
-    ends: Option<Box<[u32]>>,
+    bytes_kept: usize,
 }
 
 /// The cursor is older than what the tail holds.
@@ -63,13 +56,13 @@ pub(crate) struct Budget {
 
 impl Tail {
     /// A tail of a thread whose head is `head`, of whose entries it holds none.
-    pub(crate) fn new(head: Seq, bytes_max: usize) -> Self {
+    pub(crate) fn new(head: Seq, bytes_kept: usize) -> Self {
         Self {
             start: head,
             head,
             chunks: VecDeque::new(),
             bytes: 0,
-            bytes_max,
+            bytes_kept,
         }
     }
 
@@ -79,7 +72,7 @@ impl Tail {
 
     /// Forgets all frames; the head moves to `head`.
     pub(crate) fn clear(&mut self, head: Seq) {
-        *self = Self::new(head, self.bytes_max);
+        *self = Self::new(head, self.bytes_kept);
     }
 
     /// Takes the frames of the entries that follow the head.
@@ -87,10 +80,12 @@ impl Tail {
         for encoded in encoded {
             self.push_one(encoded);
         }
-        while self.bytes > self.bytes_max {
-            let Some(oldest) = self.chunks.pop_front() else {
-                break;
-            };
+        // Not by what the tail holds, but by what it would hold: an event longer than all it keeps is kept for those who
+        // are about to be sent it.
+        while let Some(oldest) = self
+            .chunks
+            .pop_front_if(|oldest| self.bytes - oldest.bytes.len() >= self.bytes_kept)
+        {
             self.bytes -= oldest.bytes.len();
             self.start = oldest.last;
         }
@@ -218,52 +213,6 @@ impl Tail {
     }
 }
 
-struct Range {
-    start: usize,
-    end: usize,
-    last: Seq,
-}
-
-impl Chunk {
-    /// `bytes`, or more if the first frame after `cursor` is longer.
-    fn fitting(&self, cursor: Seq, bytes: usize) -> usize {
-        self.frame_after(cursor)
-            .map_or(bytes, |(start, end)| bytes.max(end - start))
-    }
-
-    fn frame_after(&self, cursor: Seq) -> Option<(usize, usize)> {
-        let ends = self.ends.as_deref()?;
-        let from = self.index(cursor.next());
-        let start = from
-            .checked_sub(1)
-            .map_or(0, |before| ends[before] as usize);
-        Some((start, *ends.get(from)? as usize))
-    }
-
-    fn index(&self, seq: Seq) -> usize {
-        usize::try_from(seq.get().saturating_sub(self.first.get()))
-            .expect("a chunk's frames fit in memory")
-    }
-
-    /// The whole frames after `cursor` that fit; `None` if none does, or the chunk is a long frame.
-    fn range_after(&self, cursor: Seq, until: Seq, bytes: usize) -> Option<Range> {
-        let ends = self.ends.as_deref()?;
-        let from = self.index(cursor.next());
-        let start = from
-            .checked_sub(1)
-            .map_or(0, |before| ends[before] as usize);
-        let allowed = self.index(self.last.min(until).next());
-        let fitting = ends
-            .get(from..allowed)?
-            .partition_point(|end| *end as usize - start <= bytes);
-        let end = *ends.get(from + fitting.checked_sub(1)?)? as usize;
-        Some(Range {
-            start,
-            end,
-            last: self.first.plus((from + fitting - 1) as u64),
-        })
-    }
-}
-
+mod chunk;
 #[cfg(test)]
 mod tests;

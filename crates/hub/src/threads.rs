@@ -8,6 +8,7 @@ use dashmap::DashMap;
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::engine::Engine;
 use threadcast_thread_log::error::EngineError;
+use tokio_util::task::TaskTracker;
 
 use crate::live_thread::{Live, LiveThread};
 
@@ -17,6 +18,8 @@ pub(crate) struct Threads {
     /// Frames over this length are sent in parts.
     part_over_bytes: usize,
     live: DashMap<ThreadId, Weak<Live>>,
+    /// One task a live thread.
+    followers: TaskTracker,
 }
 
 impl Threads {
@@ -25,6 +28,7 @@ impl Threads {
             engine,
             part_over_bytes,
             live: DashMap::new(),
+            followers: TaskTracker::new(),
         }
     }
 
@@ -34,6 +38,10 @@ impl Threads {
 
     pub(crate) fn part_over_bytes(&self) -> usize {
         self.part_over_bytes
+    }
+
+    pub(crate) fn followers(&self) -> &TaskTracker {
+        &self.followers
     }
 
     pub(crate) fn count(&self) -> usize {

@@ -2,16 +2,17 @@
 //!
 //! Time is the caller's: whether an interrupt has expired is judged when the view is made.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use threadcast_agui::ids::RunId;
 use threadcast_agui::json::RawJson;
 use threadcast_run_registry::fold::Fold;
 use threadcast_run_registry::registry::{Failure, RunRecord};
 use threadcast_run_registry::snapshot::leaves_state_out;
-use threadcast_thread_log::entry::Millis;
+use threadcast_thread_log::position::Position;
 use threadcast_thread_log::run_status::RunStatus;
+use threadcast_wire::answer::{RunAnswer, ThreadAnswer};
 use threadcast_wire::view::{InterruptView, RUNS_MAX, RunErrorView, RunView, ThreadView};
+
+pub(crate) use crate::clock::now;
 
 /// The view without the state.
 pub(crate) fn thread_view(fold: &Fold) -> ThreadView {
@@ -41,6 +42,19 @@ pub(crate) fn thread_view(fold: &Fold) -> ThreadView {
     }
 }
 
+/// The view, and where the log stands.
+pub(crate) fn thread_answer(fold: &Fold) -> ThreadAnswer {
+    let view = thread_view(fold);
+    let Position { epoch, seq } = fold.position().clone();
+    ThreadAnswer {
+        id: fold.thread().clone(),
+        epoch,
+        seq,
+        status: view.status,
+        thread: view,
+    }
+}
+
 /// The view as a baseline carries it: with the state if no event could.
 pub(crate) fn thread_view_with_state(fold: &Fold) -> ThreadView {
     let conversation = fold.conversation();
@@ -51,8 +65,18 @@ pub(crate) fn thread_view_with_state(fold: &Fold) -> ThreadView {
     }
 }
 
-pub(crate) fn run_view(fold: &Fold, run: &RunId) -> Option<RunView> {
-    fold.registry().run(run).map(run_record_view)
+/// The view of a run, if the thread has a record of it, and where the log stands.
+pub(crate) fn run_answer(fold: &Fold, run: RunId) -> RunAnswer {
+    let view = fold.registry().run(&run).map(run_record_view);
+    let Position { epoch, seq } = fold.position().clone();
+    RunAnswer {
+        thread: fold.thread().clone(),
+        id: run,
+        epoch,
+        seq,
+        status: view.as_ref().map_or(RunStatus::Unknown, |run| run.status),
+        run: view,
+    }
 }
 
 fn run_record_view(run: &RunRecord) -> RunView {
@@ -74,12 +98,4 @@ fn error_view(failure: &Failure) -> RunErrorView {
         code: failure.code.as_deref().map(Into::into),
         message: (*failure.message).into(),
     }
-}
-
-/// The hub's clock.
-pub(crate) fn now() -> Millis {
-    let since_1970 = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    Millis(u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX))
 }

@@ -16,6 +16,8 @@ mod runs;
 mod text;
 mod tools;
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 use threadcast_agui::event::{EncryptedEntity, Event, EventBody};
 use threadcast_agui::ids::{MessageId, ToolCallId};
@@ -25,14 +27,16 @@ use threadcast_agui::patch::Patch;
 
 use crate::conversation::messages::Messages;
 pub(crate) use crate::conversation::runs::{RunEvents, Runs, StartedCall};
-use crate::patch::{PatchFailure, StateLimits, apply_patch};
+use crate::patch::{Document, PatchFailure, StateLimits};
 use crate::verify::Verifier;
 
 /// The fold of a thread's AG-UI events.
+///
+/// A clone shares messages and state with its original: it is cheap, whatever they hold.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     messages: Messages,
-    state: Value,
+    state: Arc<Document>,
     runs: Runs,
     verifier: Verifier,
 }
@@ -42,7 +46,7 @@ impl Default for Conversation {
         Self {
             messages: Messages::default(),
             // What a run input without state means.
-            state: Value::Object(Map::new()),
+            state: Document::new(Value::Object(Map::new())).into(),
             runs: Runs::default(),
             verifier: Verifier::new(),
         }
@@ -94,14 +98,11 @@ impl Conversation {
             } => {
                 tools::encrypt(&mut self.messages, call, value);
             }
-            EventBody::StateSnapshot { snapshot } => self.state = snapshot.clone(),
-            EventBody::StateDelta { delta } => {
-                // A delta that does not apply changes nothing, here as in every client; the run
-                // goes on.
-                if let Ok(state) = apply_patch(&self.state, delta, &StateLimits::default()) {
-                    self.state = state;
-                }
+            EventBody::StateSnapshot { snapshot } => {
+                self.state = Document::new(snapshot.clone()).into();
             }
+            // A delta that does not apply changes nothing, here as in every client; the run goes on.
+            EventBody::StateDelta { delta } => drop(self.patch_state(delta)),
             _ => {}
         }
     }
@@ -111,8 +112,7 @@ impl Conversation {
     /// # Errors
     /// The patch does not apply; the state is as it was.
     pub fn patch_state(&mut self, patch: &Patch) -> Result<(), PatchFailure> {
-        self.state = apply_patch(&self.state, patch, &StateLimits::default())?;
-        Ok(())
+        Arc::make_mut(&mut self.state).apply(patch, &StateLimits::default())
     }
 
     /// All messages in order.
@@ -126,6 +126,11 @@ impl Conversation {
     }
 
     pub fn state(&self) -> &Value {
+        self.state.value()
+    }
+
+    /// The state as patches change it.
+    pub(crate) fn state_document(&self) -> &Document {
         &self.state
     }
 
@@ -149,6 +154,11 @@ impl Conversation {
     /// The name of a call that stands in some message.
     pub(crate) fn tool_call_name(&self, call: &ToolCallId) -> Option<&str> {
         self.messages.call(call).map(|call| &*call.name)
+    }
+
+    /// The first message that holds the call.
+    pub(crate) fn tool_call_holder(&self, call: &ToolCallId) -> Option<&Message> {
+        self.messages.holder(call)
     }
 
     pub(crate) fn runs(&self) -> &Runs {

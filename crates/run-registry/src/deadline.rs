@@ -1,8 +1,10 @@
 //! When an interrupt expires: the free text of `expiresAt` as a point in time.
 //!
 //! AG-UI: `expiresAt` is ISO 8601 by convention, and what is no date never expires. Read are the
-//! forms that clients read as dates too: RFC 3339, ISO 8601 with or without time and offset (UTC
-//! where none is given), RFC 2822.
+//! forms that clients read as dates too: RFC 3339, ISO 8601 with separators (in the date `/` as
+//! well), with or without time and offset (UTC where none is given), RFC 2822.
+
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -16,17 +18,32 @@ static RFC2822: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
 /// beginning.
 pub fn parse(expires_at: &str) -> Option<Millis> {
     let text = expires_at.trim();
-    let at = text
-        .parse::<Timestamp>()
-        .ok()
-        .or_else(|| text.parse::<DateTime>().ok().and_then(in_utc))
-        .or_else(|| {
-            text.parse::<Date>()
-                .ok()
-                .and_then(|date| in_utc(date.at(0, 0, 0, 0)))
-        })
-        .or_else(|| RFC2822.parse_timestamp(text).ok())?;
+    let at = match with_hyphens(text) {
+        Some(text) => iso8601(&text),
+        None => RFC2822.parse_timestamp(text).ok(),
+    }?;
     Some(Millis(u64::try_from(at.as_millisecond()).unwrap_or(0)))
+}
+
+/// Text that begins as `2026-01-01` or `2026/01/01`, with hyphens; a time behind it has colons, and
+/// nothing stands behind that: the parser reads more than clients do.
+fn with_hyphens(text: &str) -> Option<Cow<'_, str>> {
+    let bytes = text.as_bytes();
+    let separator = *bytes.get(4).filter(|byte| b"-/".contains(byte))?;
+    let is_read = bytes.get(7) == Some(&separator)
+        && bytes.get(13).is_none_or(|byte| *byte == b':')
+        && !text.contains('[');
+    is_read.then(|| match separator {
+        b'/' => Cow::Owned(text.replace('/', "-")),
+        _ => Cow::Borrowed(text),
+    })
+}
+
+fn iso8601(text: &str) -> Option<Timestamp> {
+    let timestamp = text.parse::<Timestamp>().ok();
+    let date_time = || in_utc(text.parse::<DateTime>().ok()?);
+    let date = || in_utc(text.parse::<Date>().ok()?.at(0, 0, 0, 0));
+    timestamp.or_else(date_time).or_else(date)
 }
 
 fn in_utc(at: DateTime) -> Option<Timestamp> {
@@ -52,6 +69,8 @@ mod tests {
         check("2026-01-01T00:00", Some(1_767_225_600_000));
         check("2026-01-01", Some(1_767_225_600_000));
         check("Thu, 01 Jan 2026 00:00:00 GMT", Some(1_767_225_600_000));
+        check("2026/01/01", Some(1_767_225_600_000));
+        check("2026/01/01 00:00:00Z", Some(1_767_225_600_000));
         check(" 2026-01-01 ", Some(1_767_225_600_000));
         check("1969-01-01T00:00:00Z", Some(0));
     }
@@ -64,6 +83,11 @@ mod tests {
             "1767225600000",
             "2026-13-01",
             "2026-02-30",
+            "20260101",
+            "20260101T000000Z",
+            "2026-01-01T000000Z",
+            "2026-01/01",
+            "2026-01-01T00:00:00+00:00[UTC]",
             "T00:00",
             "in 5 minutes",
         ] {

@@ -30,6 +30,7 @@ mod resume;
 mod run;
 mod verdicts;
 
+pub use run::MESSAGES_BYTES_MAX;
 pub use verdicts::{Unjudged, Verdicts};
 
 /// Who asks, and all that a decision may not make up itself.

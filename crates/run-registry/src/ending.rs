@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+/// Most bytes of an agent's text that the hub repeats in words of its own.
+pub const QUOTED_BYTES_MAX: usize = 2048;
+
 /// The codes of `RUN_ERROR` events that the hub writes itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
     /// It was cancelled, and the agent did not say so itself in time.
     Abort,
-    /// The node that called the agent is gone.
+    /// What called the agent is gone: its node, or the run's owner alone.
     AgentLost,
     /// The agent answered with a status other than success, before any event.
     AgentRefused,
@@ -118,30 +121,40 @@ impl Ending {
         }
     }
 
-    /// The `message` member: what people read.
+    /// The `message` member: what people read, at most [`QUOTED_BYTES_MAX`] of what the agent sent.
     pub fn message(&self) -> String {
         match self {
             Self::Abort => "the run was cancelled".into(),
             Self::EngineUnavailable => "the log store was unavailable for too long".into(),
             Self::LogDiverged => "the log lost events of this run".into(),
-            Self::Lost => "the node that called the agent is gone".into(),
+            Self::Lost => "what called the agent is gone, so its stream is lost".into(),
             Self::Refused { status, body } if body.is_empty() => {
                 format!("the agent answered with status {status}")
             }
             Self::Refused { status, body } => {
-                format!("the agent answered with status {status}: {body}")
+                format!("the agent answered with status {status}: {}", quoted(body))
             }
             Self::Timeout { waited_for } => {
                 format!("the agent was silent for too long while waiting for {waited_for}")
             }
-            Self::TooLarge { what } => format!("the agent sent too much: {what}"),
+            Self::TooLarge { what } => format!("the agent sent too much: {}", quoted(what)),
             Self::Truncated { reason } => {
-                format!("the agent's stream ended before its run did: {reason}")
+                format!(
+                    "the agent's stream ended before its run did: {}",
+                    quoted(reason)
+                )
             }
-            Self::Unreached { reason } => format!("the agent was not reached: {reason}"),
-            Self::Violation { reason } => reason.to_string(),
+            Self::Unreached { reason } => {
+                format!("the agent was not reached: {}", quoted(reason))
+            }
+            Self::Violation { reason } => quoted(reason).to_owned(),
         }
     }
+}
+
+/// What of an agent's own words goes into the hub's.
+pub(crate) fn quoted(text: &str) -> &str {
+    &text[..text.floor_char_boundary(QUOTED_BYTES_MAX)]
 }
 
 #[cfg(test)]

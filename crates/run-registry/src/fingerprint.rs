@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use threadcast_agui::ids::{InterruptId, RunId, ThreadId};
-use threadcast_agui::interrupt::ResumeEntry;
+use threadcast_agui::interrupt::{ResumeEntry, ResumeStatus};
 use threadcast_agui::json::RawJson;
 
 use crate::agent_name::AgentName;
@@ -51,6 +51,23 @@ impl Fingerprint {
         hash.part(of.as_str().as_bytes());
         for entry in entries {
             hash.part(&canonical::canonical(entry.json.as_str(), &[]));
+        }
+        hash.end()
+    }
+
+    /// Of what answers to interrupts of run `of` say, in whatever order: status and payload of
+    /// each.
+    pub(crate) fn of_answers(
+        of: &RunId,
+        mut said: Vec<(&InterruptId, ResumeStatus, Option<Self>)>,
+    ) -> Self {
+        said.sort_unstable_by(|one, other| one.0.cmp(other.0));
+        let mut hash = Hash::new("answers");
+        hash.part(of.as_str().as_bytes());
+        for (interrupt, status, payload) in said {
+            hash.part(interrupt.as_str().as_bytes());
+            hash.part(status.as_str().as_bytes());
+            hash.part(payload.as_ref().map_or(&[][..], |payload| &payload.0));
         }
         hash.end()
     }

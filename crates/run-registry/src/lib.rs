@@ -16,6 +16,7 @@ pub mod ending;
 pub mod fact;
 pub mod fingerprint;
 pub mod fold;
+mod nesting;
 pub mod owner;
 pub mod patch;
 pub mod registry;

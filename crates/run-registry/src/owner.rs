@@ -18,8 +18,9 @@
 
 use std::collections::VecDeque;
 
-use threadcast_agui::event::RunStartedInput;
+use threadcast_agui::event::{Event, RunStartedInput};
 use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::json::RawJson;
 use threadcast_agui::message::Message;
 use threadcast_thread_log::engine::Append;
 use threadcast_thread_log::entry::Millis;
@@ -27,8 +28,9 @@ use threadcast_thread_log::lease::LeaseToken;
 use threadcast_thread_log::position::Seq;
 
 use crate::ending::Ending;
-use crate::fact::{AcceptedResume, RunAccepted};
+use crate::fact::RunAccepted;
 use crate::fold::Fold;
+use crate::registry::Took;
 
 mod batch;
 mod group;
@@ -39,8 +41,8 @@ mod stream;
 use group::Group;
 use late::Late;
 pub use late::TRAILING_MAX;
-pub use stream::STATE_SNAPSHOT_BYTES_MAX;
 use stream::Stream;
+pub use stream::{KEPT_DEPTH_MAX, STATE_SNAPSHOT_BYTES_MAX};
 
 /// Most events of one append.
 pub const BATCH_EVENTS_MAX: usize = 256;
@@ -68,6 +70,17 @@ pub struct AgentPolicy {
     /// Whether RAW events and `rawEvent` members enter the log: they are bulky and may hold
     /// prompts.
     pub keep_raw: bool,
+}
+
+impl AgentPolicy {
+    /// What of an event may enter the log; `None` if nothing.
+    fn keep(self, event: Event) -> Option<Event> {
+        if self.keep_raw {
+            Some(event)
+        } else {
+            event.without_raw()
+        }
+    }
 }
 
 /// What became of a piece of the stream.
@@ -98,7 +111,7 @@ pub struct Owner {
     thread: ThreadId,
     run: RunId,
     lease: LeaseToken,
-    took: Option<AcceptedResume>,
+    took: Option<Took>,
     stream: Stream,
     phase: Phase,
     queue: VecDeque<Group>,
@@ -157,7 +170,7 @@ impl Owner {
             thread,
             run,
             lease,
-            took: accepted.resume,
+            took: accepted.resume.as_ref().map(Took::new),
             phase: Phase::Open,
             queue: VecDeque::new(),
             queued_bytes: 0,
@@ -165,10 +178,46 @@ impl Owner {
             newest: 0,
             acknowledged: 0,
             in_flight: None,
-            late: Late::default(),
+            late: Late::new(policy),
             is_dispatched: false,
             now: Millis(0),
         }
+    }
+
+    /// The owner of an active run whose first owner could not begin or is gone: it has not read the
+    /// agent's stream, so all it can do is [`end`](Self::end) the run. `None` for a run that has
+    /// ended.
+    ///
+    /// `source` is the number of the latest group in the log; `messages` are those of the run's
+    /// `run.accepted`, for a run that has not started.
+    pub fn of_orphan(
+        fold: &Fold,
+        run: &RunId,
+        lease: LeaseToken,
+        source: u64,
+        messages: RawJson,
+    ) -> Option<Self> {
+        let record = fold.registry().run(run)?;
+        if record.ended.is_some() {
+            return None;
+        }
+        let mut owner = Self::new(OwnerStart {
+            thread: fold.thread().clone(),
+            accepted: RunAccepted {
+                by: record.by.clone(),
+                run_id: run.clone(),
+                agent: record.agent.clone(),
+                messages,
+                resume: None,
+            },
+            lease,
+            policy: AgentPolicy::default(),
+        });
+        owner.took.clone_from(&record.took);
+        owner.is_dispatched = record.is_dispatched;
+        owner.stream.start_over(record.status);
+        (owner.newest, owner.acknowledged) = (source, source);
+        Some(owner)
     }
 
     pub fn run(&self) -> &RunId {

@@ -1,20 +1,22 @@
 //! JSON Patch as the reference client applies it, atomic and bounded.
 //!
 //! One function for shared state and for activities. `json_patch` adds and replaces; removing
-//! (which must keep the members' order), testing (numbers by value) and every bound are ours. Its
-//! rollback is not used: the patch works on a copy that takes the document's place at the end.
+//! (which must keep the members' order), testing (numbers by value), every bound and the way back
+//! are ours.
 //!
 //! Invariant: a document that came out of here is at most `depth_max` deep, and grew to at most
 //! `bytes_max`.
 
+mod in_place;
 mod measure;
-mod working_copy;
+mod undo;
 
 use serde_json::Value;
 use threadcast_agui::patch::{Patch, PatchOp};
 use threadcast_agui::pointer::Pointer;
 
-use crate::patch::working_copy::WorkingCopy;
+use crate::patch::in_place::InPlace;
+use crate::patch::measure::json_bytes;
 
 /// How far patches may take a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,8 @@ impl Default for StateLimits {
         Self {
             bytes_max: 1 << 20,
             operations_max: 500,
-            depth_max: 64,
+            // What a document comes back in (a run input, inside a frame) must not be too deep.
+            depth_max: 56,
         }
     }
 }
@@ -69,36 +72,78 @@ pub enum PatchProblem {
     Unresolved { pointer: Box<str> },
 }
 
-/// The document after all operations of `patch`.
+/// A document that patches change in place, with its length, so that a small patch of a large
+/// document is cheap.
+#[derive(Clone, Debug)]
+pub struct Document {
+    value: Value,
+    /// Length as JSON text.
+    bytes: usize,
+}
+
+impl Document {
+    pub fn new(value: Value) -> Self {
+        let bytes = json_bytes(&value);
+        Self { value, bytes }
+    }
+
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Its length as JSON text.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub fn into_value(self) -> Value {
+        self.value
+    }
+
+    /// Does all operations of `patch`, or none.
+    ///
+    /// # Errors
+    /// There are too many operations, or one of them does not apply: its path or source leads
+    /// nowhere or through a prototype, its test fails, or the document would grow too large or too
+    /// deep.
+    pub fn apply(&mut self, patch: &Patch, limits: &StateLimits) -> Result<(), PatchFailure> {
+        let (found, max) = (patch.0.len(), limits.operations_max);
+        if let Some(op) = patch.0.get(max) {
+            let problem = PatchProblem::TooManyOperations { found, max };
+            return Err(PatchFailure {
+                operation: max,
+                path: path(op).as_str().into(),
+                problem,
+            });
+        }
+        let mut in_place = InPlace::new(&mut self.value, self.bytes, limits);
+        for (operation, op) in patch.0.iter().enumerate() {
+            if let Err(problem) = in_place.apply(op) {
+                in_place.take_back();
+                return Err(PatchFailure {
+                    operation,
+                    path: path(op).as_str().into(),
+                    problem,
+                });
+            }
+        }
+        self.bytes = in_place.keep();
+        Ok(())
+    }
+}
+
+/// The document after all operations of `patch`, see [`Document::apply`].
 ///
 /// # Errors
-/// There are too many operations, or one of them does not apply: its path or source leads nowhere
-/// or through a prototype, its test fails, or the document would grow too large or too deep. Then
-/// none is applied.
+/// As there.
 pub fn apply_patch(
     doc: &Value,
     patch: &Patch,
     limits: &StateLimits,
 ) -> Result<Value, PatchFailure> {
-    let (found, max) = (patch.0.len(), limits.operations_max);
-    if let Some(op) = patch.0.get(max) {
-        let problem = PatchProblem::TooManyOperations { found, max };
-        return Err(PatchFailure {
-            operation: max,
-            path: path(op).as_str().into(),
-            problem,
-        });
-    }
-    let mut copy = WorkingCopy::of(doc, limits);
-    for (operation, op) in patch.0.iter().enumerate() {
-        let failed = |problem| PatchFailure {
-            operation,
-            path: path(op).as_str().into(),
-            problem,
-        };
-        copy.apply(op).map_err(failed)?;
-    }
-    Ok(copy.into_doc())
+    let mut doc = Document::new(doc.clone());
+    doc.apply(patch, limits)?;
+    Ok(doc.into_value())
 }
 
 fn path(op: &PatchOp) -> &Pointer {

@@ -143,18 +143,12 @@ impl Registry {
         if self.places.contains_key(&public.run_id) {
             return;
         }
-        let took = public.resume.as_ref().map(|resume| Took {
-            of: resume.of.clone(),
-            interrupts: resume
-                .entries
-                .iter()
-                .map(|entry| entry.interrupt_id.clone())
-                .collect(),
-        });
+        let took = public.resume.as_ref().map(Took::new);
         let inherits = match (&submission.content, &took) {
             (SubmittedContent::Resume(_), Some(took)) => self.run(&took.of).map(RunRecord::input),
             _ => None,
         };
+        let answers = took.as_ref().and_then(|took| self.answers(took));
         self.places.insert(public.run_id.clone(), self.runs.len());
         self.active = Some(self.runs.len());
         self.runs.push(RunRecord {
@@ -172,6 +166,7 @@ impl Registry {
             failure: None,
             in_doubt: false,
             took,
+            answers,
             inherits,
         });
         debug_assert_eq!(
@@ -179,6 +174,16 @@ impl Registry {
             self.runs.len(),
             "every run has its place"
         );
+    }
+
+    /// What the answers say that a run takes: they stand right before its acceptance.
+    fn answers(&self, took: &Took) -> Option<Fingerprint> {
+        let said = took.interrupts.iter().map(|id| {
+            let answer = self.interrupts.answer(&took.of, id)?;
+            Some((id, answer.status, answer.payload))
+        });
+        let said: Option<Vec<_>> = said.collect();
+        Some(Fingerprint::of_answers(&took.of, said?))
     }
 }
 

@@ -5,11 +5,12 @@
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use threadcast_agui::ids::RunId;
+use threadcast_agui::ids::{RunId, ThreadId};
 use threadcast_agui::message::MessageBody;
 use threadcast_thread_log::entry::Entry;
 use threadcast_thread_log::position::Seq;
 
+use crate::conversation::Conversation;
 use crate::fact::{Fact, RunAccepted, Submission, SubmittedContent};
 use crate::fingerprint::Fingerprint;
 use crate::fold::Fold;
@@ -76,13 +77,16 @@ struct Submitted<'a> {
     resume: Option<&'a RawValue>,
 }
 
-/// The request of an accepted run whose agent was not heard yet; `accepted` and `inherited` are the
-/// entries that [`sources`] names.
+/// The request of an accepted run whose agent was not heard yet, from what its thread holds then;
+/// `accepted` and `inherited` are the entries that [`sources`] names.
+///
+/// It writes out the whole conversation: not to be done while a fold is locked.
 ///
 /// # Errors
 /// An entry is no `run.accepted`, or what it holds cannot be read.
 pub fn agent_request(
-    fold: &Fold,
+    thread: &ThreadId,
+    conversation: &Conversation,
     accepted: &Entry,
     inherited: Option<&Entry>,
 ) -> Result<AgentRequest, RequestError> {
@@ -112,7 +116,8 @@ pub fn agent_request(
     };
     let is_by_client = matches!(submission.content, SubmittedContent::Input(_));
     let body = Body {
-        fold,
+        thread,
+        conversation,
         public: &public,
         submitted: &submitted,
         is_by_client,
@@ -120,7 +125,7 @@ pub fn agent_request(
     };
     Ok(AgentRequest {
         body: body.write(),
-        idempotency_key: key(fold, &public).to_string(),
+        idempotency_key: key(thread, &public).to_string(),
     })
 }
 
@@ -131,19 +136,20 @@ fn read(entry: &Entry) -> Result<(RunAccepted, Submission), RequestError> {
     }
 }
 
-fn key(fold: &Fold, public: &RunAccepted) -> Fingerprint {
+fn key(thread: &ThreadId, public: &RunAccepted) -> Fingerprint {
     match &public.resume {
-        None => Fingerprint::of_run_key(fold.thread(), &public.run_id),
+        None => Fingerprint::of_run_key(thread, &public.run_id),
         Some(resume) => {
             let interrupts = resume.entries.iter().map(|entry| &entry.interrupt_id);
-            Fingerprint::of_resume_key(fold.thread(), &resume.of, interrupts)
+            Fingerprint::of_resume_key(thread, &resume.of, interrupts)
         }
     }
 }
 
 /// The parts of a request's body.
 struct Body<'a> {
-    fold: &'a Fold,
+    thread: &'a ThreadId,
+    conversation: &'a Conversation,
     public: &'a RunAccepted,
     submitted: &'a Submitted<'a>,
     /// Whether a client sent an input of its own, whose silence about a version means something.
@@ -163,7 +169,7 @@ impl Body<'_> {
         };
         let text =
             |text: &str| serde_json::to_string(text).expect("a string always has a JSON form");
-        member("threadId", &text(self.fold.thread().as_str()));
+        member("threadId", &text(self.thread.as_str()));
         member("runId", &text(self.public.run_id.as_str()));
         match self.submitted.protocol_version {
             Some(version) => member("protocolVersion", version.get()),
@@ -173,7 +179,7 @@ impl Body<'_> {
         if let Some(parent) = self.submitted.parent_run_id {
             member("parentRunId", parent.get());
         }
-        member("state", &self.fold.conversation().state().to_string());
+        member("state", &self.conversation.state().to_string());
         member("messages", &self.messages());
         member("tools", self.submitted.tools.map_or("[]", RawValue::get));
         member(
@@ -193,7 +199,7 @@ impl Body<'_> {
     /// The thread's messages but for activities, which agents are never sent, then the new ones.
     fn messages(&self) -> String {
         let mut out = String::from("[");
-        for message in self.fold.conversation().messages() {
+        for message in self.conversation.messages() {
             if !matches!(message.body, MessageBody::Activity { .. }) {
                 if out.len() > 1 {
                     out.push(',');

@@ -14,7 +14,7 @@ use threadcast_agui::json::RawJson;
 
 mod bounds;
 
-pub use bounds::{NESTING_MAX, REFS_MAX, VISITS_MAX};
+pub use bounds::{ALL_VISITS_MAX, NESTING_MAX, REFS_MAX, VISITS_MAX};
 
 /// Largest schema that is used, in bytes.
 pub const SCHEMA_BYTES_MAX: usize = 64 << 10;
@@ -70,11 +70,7 @@ impl PayloadError {
     fn of(error: &ValidationError<'_>) -> Self {
         let mut message = error.to_string();
         if message.len() > ERROR_BYTES_MAX {
-            let end = (0..=ERROR_BYTES_MAX)
-                .rev()
-                .find(|end| message.is_char_boundary(*end))
-                .unwrap_or(0);
-            message.truncate(end);
+            message.truncate(message.floor_char_boundary(ERROR_BYTES_MAX));
             message.push('…');
         }
         Self {
@@ -97,6 +93,10 @@ pub fn judge(interrupt: &Interrupt, entry: &ResumeEntry) -> Verdict {
         Ok(validator) => validator,
         Err(reason) => return Verdict::Unchecked(reason),
     };
+    // Telling what is wrong costs much more than telling that something is.
+    if validator.is_valid(&payload) {
+        return Verdict::Valid;
+    }
     let mut errors = Vec::new();
     let mut unusable = None;
     for error in validator.iter_errors(&payload).take(ERRORS_MAX) {

@@ -5,55 +5,37 @@
 //! client that holds messages must be emptied first, for a list of messages moves nothing.
 //!
 //! ```text
-//! RUN_STARTED  RUN_FINISHED                        the run whose interrupts are pending, if all since then failed
-//! RUN_STARTED  MESSAGES_SNAPSHOT  STATE_SNAPSHOT  what is open  RUN_FINISHED or RUN_ERROR      the latest run
+//! RUN_STARTED  perhaps MESSAGES_SNAPSHOT  its end                 a run before the latest
+//! RUN_STARTED  MESSAGES_SNAPSHOT or not  STATE_SNAPSHOT  what is open, or the end    the latest run
 //! ```
 //!
-//! While subagents own messages, an open run's list of messages goes into the run before it. Inside
-//! the open run it would record owners that this run never told, and a client would refuse what the
-//! run may do with older items. The price: a client cannot be told then which calls the run has
-//! answered, so one that the run starts once more after its result counts as pending there.
+//! A list of messages tells their owners, and a client binds the open run to what it was told in
+//! it. So the list goes into a run before, unless it tells just what the open run has told.
 
+mod gone;
+mod open_run;
 mod reopen;
+mod results;
+mod stand_in;
 
 use threadcast_agui::event::Event;
+use threadcast_agui::ids::MessageId;
 use threadcast_agui::make;
 use threadcast_agui::message::Message;
 
-use crate::conversation::{Conversation, RunEvents};
-use crate::snapshot::reopen::Reopened;
+use crate::conversation::{Conversation, RunEvents, StartedCall};
+use crate::verify::RunScope;
 
 /// The events that bring an empty AG-UI client to where `conversation` stands; none when the log
 /// has no run.
 pub fn snapshot(conversation: &Conversation) -> Vec<Event> {
-    let runs = conversation.runs();
-    let Some(latest) = runs.latest() else {
+    let Some(latest) = conversation.runs().latest() else {
         return Vec::new();
     };
-    let messages: Vec<Message> = conversation.messages().cloned().collect();
-    let mut list = Some(make::messages_snapshot(&messages));
-    let reopened = Reopened::of(conversation);
-    let is_owned = messages.iter().any(|message| message.owner.is_some());
-    let is_list_early = latest.is_active() && is_owned && reopened.vanished.is_empty();
-    let mut events = Vec::new();
-    if let Some(before) = runs
-        .before()
-        .filter(|_| is_list_early || is_pending_before(conversation))
-    {
-        events.push(before.started.clone());
-        events.extend(list.take_if(|_| is_list_early));
-        push_end(&mut events, before);
+    match conversation.verifier().scope() {
+        Some(scope) => open_run::snapshot(conversation, latest, scope),
+        None => of_ended(conversation, latest),
     }
-    events.push(latest.started.clone());
-    if let Some(list) = list {
-        events.extend(reopened.vanished);
-        events.extend(reopened.answered);
-        events.push(list);
-    }
-    events.push(make::state_snapshot(conversation.state()));
-    events.extend(reopened.present);
-    push_end(&mut events, latest);
-    events
 }
 
 /// Whether [`snapshot`] leaves the state out, for want of a run to carry it.
@@ -65,14 +47,66 @@ pub fn leaves_state_out(conversation: &Conversation) -> bool {
     conversation.runs().latest().is_none() && !is_initial
 }
 
-/// Whether the interrupts are those of a run before the latest: all that came since failed.
-fn is_pending_before(conversation: &Conversation) -> bool {
-    let latest = conversation.runs().latest();
-    !conversation.pending_interrupts().is_empty()
-        && latest.is_some_and(|latest| latest.finished.is_none())
+/// The calls come behind the list where they change nothing, or in front of it, in a message that
+/// it removes.
+fn of_ended(conversation: &Conversation, latest: &RunEvents) -> Vec<Event> {
+    let runs = conversation.runs();
+    let mut events = Vec::new();
+    if let Some(before) = pending_before(conversation) {
+        events.push(before.started.clone());
+        push_end(&mut events, before);
+    }
+    events.push(latest.started.clone());
+    let unanswered: Vec<_> = runs
+        .started()
+        .iter()
+        .filter(|call| runs.is_tally_asked() && !runs.is_answered(&call.id))
+        .collect();
+    let is_gone = |call: &&StartedCall| conversation.tool_call_name(&call.id).is_none();
+    let holder = unanswered
+        .iter()
+        .any(is_gone)
+        .then(|| free_id(conversation, None));
+    let mut calls = Vec::new();
+    for call in unanswered {
+        let name = conversation.tool_call_name(&call.id).unwrap_or(&call.name);
+        calls.push(make::tool_call_start(&call.id, name, holder.as_ref(), None));
+        calls.push(make::tool_call_end(&call.id, None));
+    }
+    let (early, late) = match holder {
+        Some(_) => (calls, Vec::new()),
+        None => (Vec::new(), calls),
+    };
+    let messages: Vec<Message> = conversation.messages().cloned().collect();
+    events.extend(early);
+    events.push(make::messages_snapshot(&messages));
+    events.push(make::state_snapshot(conversation.state()));
+    events.extend(late);
+    push_end(&mut events, latest);
+    events
+}
+
+/// The run before the latest, if its interrupts are pending: all that came since failed or is
+/// open.
+fn pending_before(conversation: &Conversation) -> Option<&RunEvents> {
+    let runs = conversation.runs();
+    let is_pending =
+        !conversation.pending_interrupts().is_empty() && runs.latest()?.finished.is_none();
+    runs.before().filter(|_| is_pending)
 }
 
 fn push_end(events: &mut Vec<Event>, run: &RunEvents) {
     events.extend(run.finished.clone());
     events.extend(run.error.clone());
+}
+
+/// An id that no message has, and the open run has not told of.
+fn free_id(conversation: &Conversation, scope: Option<&RunScope>) -> MessageId {
+    let is_free = |id: &MessageId| {
+        conversation.message(id).is_none()
+            && scope.is_none_or(|scope| !scope.owners.messages.contains_key(id))
+    };
+    let ids = (0_u64..).map(|count| MessageId::new(format!("threadcast:gone:{count}")));
+    let free = ids.map(|id| id.expect("the id is short")).find(is_free);
+    free.expect("there are more numbers than messages")
 }

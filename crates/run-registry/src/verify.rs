@@ -22,6 +22,7 @@ mod subagents;
 use threadcast_agui::event::{Event, EventBody};
 use threadcast_agui::ids::{RunId, ThreadId};
 
+pub(crate) use crate::verify::owners::{Owner, Owners};
 pub use crate::verify::rule::Rule;
 pub(crate) use crate::verify::scope::RunScope;
 

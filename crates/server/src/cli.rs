@@ -46,6 +46,11 @@ impl Cli {
     }
 }
 
+/// Says on standard error why the program failed.
+pub fn tell_failure(error: &anyhow::Error) {
+    terminal::tell(&format!("threadcast: {error:#}"));
+}
+
 /// Runs the subcommand; its exit code is the program's.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use url::Url;
 
+mod check;
 mod speed;
 pub use speed::{DemoSpeed, DemoSpeedError};
 
@@ -22,8 +23,9 @@ pub use speed::{DemoSpeed, DemoSpeedError};
 pub struct Config {
     /// Address and port to listen on. Default 127.0.0.1:7878; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Serve everybody who reaches the address, also beyond this machine. Default false: listening
-    /// on another than a loopback address is refused.
+    /// Serve everybody who reaches the address, also beyond this machine, whatever `Host` they
+    /// name. Default false: listening on another than a loopback address is refused. On a loopback
+    /// address it changes nothing.
     pub allow_anonymous: bool,
     /// Host names (without port) that `Host` and `Origin` may carry besides loopback ones. Default
     /// none.
@@ -36,7 +38,8 @@ pub struct Config {
     pub connections_max: usize,
     /// Largest body of an HTTP request. Default 16 MiB; each request in flight may hold that much.
     pub body_bytes_max: usize,
-    /// How long a stopping hub lets sessions and runs end. Default 5,000.
+    /// How long a stopping hub lets sessions and runs end: four fifths of it are for sessions.
+    /// Default 5,000.
     #[serde(rename = "drain_ms", with = "millis")]
     pub drain: Duration,
     /// Agents by name, the names being parts of paths.
@@ -59,7 +62,8 @@ pub struct AgentConfig {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentPolicy {
-    /// Headers of each request, for example an authorization. Default none.
+    /// Headers of each request, for example an authorization; not those that frame the request or
+    /// address it. Default none.
     pub headers: BTreeMap<String, Secret>,
     /// Keep RAW events and `rawEvent` members in the log. Default false: they may be most of the
     /// bytes and hold prompts.
@@ -147,6 +151,19 @@ pub enum ConfigError {
     NoHost { agent: String, url: String },
     #[error("agent `{agent}`: `{header}` cannot be sent as a header")]
     Header { agent: String, header: String },
+    #[error("agent `{agent}`: the hub itself sets `{header}`")]
+    OwnHeader { agent: String, header: String },
+    /// The URL is not shown: it holds a secret.
+    #[error("agent `{agent}`: its URL holds a user or a password, use the header `authorization`")]
+    UserInfo { agent: String },
+    #[error("`allowed_hosts` takes hosts without port or scheme, not `{host}`")]
+    AllowedHost { host: String },
+    #[error("`{key}` is {found}, at most {max} are possible")]
+    TooMany {
+        key: &'static str,
+        found: usize,
+        max: usize,
+    },
     #[error("agent name `{agent}` is not 1 to 64 letters, digits, `-`, `_` or `.`")]
     Name { agent: String },
     #[error("agent name `demo` is the built-in agent's; set `demo.enabled = false` to use it")]
@@ -216,59 +233,6 @@ impl Config {
             source: Box::new(source),
         })
     }
-
-    /// Checks what no single field shows.
-    ///
-    /// # Errors
-    /// An agent's name, URL or header cannot be used, or the address would serve strangers unasked.
-    pub fn check(&self) -> Result<(), ConfigError> {
-        for (name, agent) in &self.agents {
-            check_agent(name, agent)?;
-        }
-        if self.demo.enabled && self.agents.contains_key(crate::demo::NAME) {
-            return Err(ConfigError::DemoName);
-        }
-        if !self.listen.ip().is_loopback() && !self.allow_anonymous {
-            return Err(ConfigError::Exposed {
-                listen: self.listen,
-            });
-        }
-        Ok(())
-    }
-}
-
-fn check_agent(name: &str, agent: &AgentConfig) -> Result<(), ConfigError> {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.');
-    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
-        return Err(ConfigError::Name {
-            agent: name.to_owned(),
-        });
-    }
-    let url = &agent.url;
-    if url.scheme() != "http" {
-        return Err(ConfigError::Scheme {
-            agent: name.to_owned(),
-            url: url.to_string(),
-            scheme: url.scheme().to_owned(),
-        });
-    }
-    if url.host_str().is_none_or(str::is_empty) {
-        return Err(ConfigError::NoHost {
-            agent: name.to_owned(),
-            url: url.to_string(),
-        });
-    }
-    for (header, value) in &agent.policy.headers {
-        let is_header = http::HeaderName::try_from(header.as_str()).is_ok()
-            && http::HeaderValue::try_from(value.reveal()).is_ok();
-        if !is_header {
-            return Err(ConfigError::Header {
-                agent: name.to_owned(),
-                header: header.clone(),
-            });
-        }
-    }
-    Ok(())
 }
 
 mod millis {

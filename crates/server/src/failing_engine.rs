@@ -13,32 +13,41 @@ use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::lease::NodeId;
 use threadcast_thread_log::memory::MemoryEngine;
 use threadcast_thread_log::position::Seq;
+use tokio::sync::watch;
 
 /// How appends fail.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     #[default]
     None,
     /// They happen, and one answer in `every + 1` is lost.
     AnswerLost { every: usize },
     /// They do not happen.
     Away,
+    /// They do not happen after this many more.
+    AwayAfter { appends: usize },
+    /// They wait for another failure, or none.
+    Held,
+    /// One panics after this many more; those behind it succeed.
+    Panics { after: usize },
+    /// They happen, but nothing can be read.
+    Unreadable,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct FailingEngine {
+pub(crate) struct FailingEngine {
     log: MemoryEngine,
-    failure: Mutex<Failure>,
+    failure: watch::Sender<Failure>,
     appends: Mutex<usize>,
 }
 
 impl FailingEngine {
-    pub(super) fn fail(&self, failure: Failure) {
-        *self.failure.lock() = failure;
+    pub(crate) fn fail(&self, failure: Failure) {
+        self.failure.send_replace(failure);
     }
 
     /// The log behind the failures.
-    pub(super) fn log(&self) -> &MemoryEngine {
+    pub(crate) fn log(&self) -> &MemoryEngine {
         &self.log
     }
 
@@ -55,19 +64,32 @@ fn unavailable() -> EngineError {
 
 impl Engine for FailingEngine {
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Outcome, EngineError>> {
-        let failure = *self.failure.lock();
         async move {
+            let failure = *self
+                .failure
+                .subscribe()
+                .wait_for(|failure| !matches!(failure, Failure::Held))
+                .await
+                .expect("the sender is here");
             match failure {
-                Failure::Away => Err(unavailable()),
-                Failure::AnswerLost { every } => {
-                    let outcome = self.log.append(append).await;
-                    if self.loses_answer(every) {
-                        Err(unavailable())
-                    } else {
-                        outcome
-                    }
+                Failure::Away | Failure::AwayAfter { appends: 0 } => return Err(unavailable()),
+                Failure::AwayAfter { appends } => self.fail(Failure::AwayAfter {
+                    appends: appends - 1,
+                }),
+                Failure::Panics { after: 0 } => {
+                    self.fail(Failure::None);
+                    panic!("on request");
                 }
-                Failure::None => self.log.append(append).await,
+                Failure::Panics { after } => self.fail(Failure::Panics { after: after - 1 }),
+                Failure::AnswerLost { .. }
+                | Failure::Held
+                | Failure::None
+                | Failure::Unreadable => {}
+            }
+            let outcome = self.log.append(append).await;
+            match failure {
+                Failure::AnswerLost { every } if self.loses_answer(every) => Err(unavailable()),
+                _ => outcome,
             }
         }
         .boxed()
@@ -79,6 +101,14 @@ impl Engine for FailingEngine {
         after: Seq,
         limit: ReadLimit,
     ) -> BoxFuture<'a, Result<Vec<Entry>, EngineError>> {
+        if matches!(*self.failure.borrow(), Failure::Unreadable) {
+            let error = EngineError::Corrupt {
+                thread: thread.to_string(),
+                seq: after.next().get(),
+                source: "on request".into(),
+            };
+            return async { Err(error) }.boxed();
+        }
         self.log.read(thread, after, limit)
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod errors;
 pub(crate) mod event_stream;
 pub(crate) mod guard;
 pub(crate) mod health;
+pub(crate) mod path;
 pub(crate) mod projection;
 pub(crate) mod router;
 pub(crate) mod threads;

@@ -10,8 +10,9 @@ pub mod config;
 pub mod logging;
 pub mod serve;
 
-mod clock;
 mod demo;
+#[cfg(test)]
+mod failing_engine;
 mod http;
 mod random;
 mod upstream;

@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("threadcast: {error:#}");
+            cli::tell_failure(&error);
             ExitCode::FAILURE
         }
     }

@@ -10,32 +10,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use socket2::SockRef;
 use threadcast_hub::hub::{Hub, HubConfig};
 use threadcast_thread_log::engine::Engine;
 use threadcast_thread_log::lease::NodeId;
 use threadcast_thread_log::memory::MemoryEngine;
 use threadcast_wire::limits::Limits;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use crate::config::{Config, ConfigError};
 use crate::http::guard::AllowedHosts;
-use crate::http::router::{App, router};
+use crate::http::router::{App, ConnectionSeat, router};
 use crate::random;
 use crate::upstream::agents::Agents;
 
-/// Unsent bytes the kernel may hold for one socket: what waits beyond waits as a cursor.
-const UNSENT_BYTES_MAX: u32 = 16 << 10;
+mod connection;
 
-/// Longest wait for the head of a request.
-const REQUEST_HEAD_WAIT: Duration = Duration::from_secs(10);
+use connection::{Seated, serve, set_up};
+
+/// How much of the time for draining sessions may take, in percent; the rest is for what ends after
+/// them.
+const SESSIONS_SHARE: u32 = 80;
 
 /// Pause after a failed accept: the cause (no free descriptors) does not go away at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -95,12 +95,16 @@ impl Server {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let agents = Arc::new(Agents::new(config, tasks.clone(), stop.clone()));
         let agent_names = agents.names().map(ToString::to_string).collect();
+        let limits = Limits {
+            input_bytes: config.body_bytes_max,
+            ..Limits::default()
+        };
         let node = NodeId(random::hex(8).into());
         let hub = Hub::new(HubConfig {
             engine,
             agents: agents.clone(),
             node,
-            limits: Limits::default(),
+            limits: limits.clone(),
         });
         let app = App {
             hub: hub.clone(),
@@ -110,7 +114,9 @@ impl Server {
             stop: stop.clone(),
             body_bytes_max: config.body_bytes_max,
         };
-        let allowed = AllowedHosts::new(&config.allowed_hosts, config.allow_anonymous);
+        // Loopback is reached by pages of the web as well, whoever else is served.
+        let serves_strangers = config.allow_anonymous && !config.listen.ip().is_loopback();
+        let allowed = AllowedHosts::new(&config.allowed_hosts, serves_strangers);
         let connections = Arc::new(Semaphore::new(config.connections_max));
         let router = router(app, allowed);
         Self {
@@ -162,15 +168,16 @@ impl Server {
                 .expect("the semaphore is never closed");
             match self.listener.accept().await {
                 Ok((socket, peer)) => {
-                    let connection = serve(socket, self.router.clone(), self.stop.clone());
+                    if let Err(error) = set_up(&socket, self.hub.limits()) {
+                        tracing::debug!(%error, "socket options refused");
+                    }
+                    let service = Seated {
+                        router: TowerToHyperService::new(self.router.clone()),
+                        seat: ConnectionSeat::new(seat),
+                    };
                     let span = tracing::info_span!("connection", %peer);
-                    self.tasks.spawn(
-                        async move {
-                            connection.await;
-                            drop(seat)
-                        }
-                        .instrument(span),
-                    );
+                    self.tasks
+                        .spawn(serve(socket, service, self.stop.clone()).instrument(span));
                 }
                 Err(error) => {
                     tracing::warn!(%error, "accept failed");
@@ -192,10 +199,11 @@ impl Server {
         } = self;
         drop(listener);
         tracing::info!("draining");
-        let sessions_left = hub.drain(drain).await;
+        let deadline = Instant::now() + drain;
+        let sessions_left = hub.drain(drain * SESSIONS_SHARE / 100).await;
         stop.cancel();
         tasks.close();
-        if tokio::time::timeout(drain, tasks.wait()).await.is_err() || sessions_left > 0 {
+        if timeout_at(deadline, tasks.wait()).await.is_err() || sessions_left > 0 {
             tracing::warn!(
                 sessions_left,
                 tasks_left = tasks.len(),
@@ -205,32 +213,4 @@ impl Server {
             tracing::info!("stopped");
         }
     }
-}
-
-/// Serves one connection until it ends, becomes a session, or `stop` is cancelled.
-async fn serve(socket: TcpStream, router: Router, stop: CancellationToken) {
-    if let Err(error) = set_up(&socket) {
-        tracing::debug!(%error, "socket options refused");
-    }
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(REQUEST_HEAD_WAIT)
-        .serve_connection(TokioIo::new(socket), TowerToHyperService::new(router))
-        .with_upgrades();
-    tokio::pin!(connection);
-    let served = tokio::select! {
-        served = &mut connection => served,
-        () = stop.cancelled() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = served {
-        tracing::debug!(%error, "connection ended");
-    }
-}
-
-fn set_up(socket: &TcpStream) -> io::Result<()> {
-    socket.set_nodelay(true)?;
-    SockRef::from(socket).set_tcp_notsent_lowat(UNSENT_BYTES_MAX)
 }

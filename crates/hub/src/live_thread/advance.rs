@@ -6,23 +6,23 @@
 //! append ──────────────┘         └─ anything else ──▶ catch up from the engine, or load anew
 //! ```
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use futures::StreamExt;
-use futures::stream::BoxStream;
-use threadcast_thread_log::engine::{Append, Head, Outcome, Watched};
+use threadcast_thread_log::engine::{Append, Head, Outcome};
 use threadcast_thread_log::entry::{Entry, NewEntry};
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::{Epoch, PositionVerdict, Seq};
+use tracing::Instrument;
 
 use super::Live;
 use super::folded::Folded;
-use crate::defaults::{CHUNK_BYTES_MAX, LOAD_LIMIT};
+use super::follower::follow;
+use crate::defaults::{CHUNK_BYTES_MAX, LOAD_LIMIT, READS_MAX};
 use crate::frame::encode;
 
 /// What became of entries that someone brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extended {
+pub(super) enum Extended {
     Done,
     /// They are of another epoch, or do not follow the head.
     Apart,
@@ -38,6 +38,13 @@ enum TakenOver {
     Not,
 }
 
+/// The engine's head and its entries do not fit, however often they are read.
+#[derive(Debug, thiserror::Error)]
+#[error("the log changed under each of {reads} reads")]
+struct LogInMotion {
+    reads: u32,
+}
+
 impl Live {
     /// Loads the fold and starts the follower, once; whoever comes meanwhile waits.
     pub(crate) async fn loaded(self: &Arc<Self>) -> Result<(), EngineError> {
@@ -46,7 +53,9 @@ impl Live {
                 let watched = self.engine().watch(&self.thread).await?;
                 let folded = Folded::load(&**self.engine(), &self.thread).await?;
                 self.put(folded);
-                let follower = tokio::spawn(follow(Arc::downgrade(self), watched));
+                let span = tracing::info_span!(parent: None, "follow", thread = %self.thread);
+                let follower = follow(Arc::downgrade(self), watched).instrument(span);
+                let follower = self.threads.followers().spawn(follower);
                 self.follower
                     .set(follower.abort_handle())
                     .expect("a thread is loaded once");
@@ -91,7 +100,7 @@ impl Live {
     }
 
     /// Takes in entries that may follow the head.
-    fn extend(&self, epoch: &Epoch, entries: &[Entry]) -> Extended {
+    pub(super) fn extend(&self, epoch: &Epoch, entries: &[Entry]) -> Extended {
         let head = {
             let mut folded = self.folded.lock();
             let head = folded.fold().head();
@@ -166,7 +175,7 @@ impl Live {
 
     /// Reads from the engine what the fold lacks; loads anew if the fold is no prefix of the log.
     pub(super) async fn catch_up(&self) -> Result<(), EngineError> {
-        loop {
+        for _ in 0..READS_MAX {
             // The position first: a log only grows, so a head asked afterwards is not behind it, unless it lost entries.
             let position = self.folded.lock().fold().position().clone();
             let head = self.engine().head(&self.thread).await?;
@@ -187,6 +196,8 @@ impl Live {
                 TakenOver::Not => {}
             }
         }
+        let in_motion = LogInMotion { reads: READS_MAX };
+        Err(EngineError::Unavailable(Box::new(in_motion)))
     }
 }
 
@@ -202,20 +213,4 @@ fn numbered(entries: &[NewEntry], first: Seq) -> Vec<Entry> {
         record: Arc::clone(&entry.record),
     });
     numbered.collect()
-}
-
-/// Follows the log until the last handle is gone.
-async fn follow(live: Weak<Live>, mut watched: BoxStream<'static, Watched>) {
-    while let Some(watched) = watched.next().await {
-        let Some(live) = live.upgrade() else { return };
-        let extended = match &watched {
-            Watched::Entries { epoch, entries } => live.extend(epoch, entries),
-            Watched::Gap | Watched::Gone => Extended::Apart,
-        };
-        if extended == Extended::Apart
-            && let Err(error) = live.catch_up().await
-        {
-            tracing::warn!(thread = %live.thread, error = %error, "following the log failed");
-        }
-    }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use threadcast_thread_log::position::{Epoch, Seq};
 
 use super::{Budget, Taken};
-use crate::defaults::TAIL_BYTES_MAX;
+use crate::defaults::TAIL_BYTES;
 use crate::frame::Encoded;
 use crate::tail::{Tail, TooOld};
 
@@ -55,7 +55,7 @@ pub(super) struct Delivery {
 impl Default for Delivery {
     fn default() -> Self {
         Self {
-            tail: Tail::new(Seq::ZERO, TAIL_BYTES_MAX),
+            tail: Tail::new(Seq::ZERO, TAIL_BYTES),
             epochs: Vec::new(),
             generation: 0,
         }
@@ -141,7 +141,10 @@ impl Delivery {
                 is_all: last >= self.tail.head(),
             },
             Ok(Taken::Long { seq, text }) => Step::Long { seq, text },
-            Err(TooOld) => Step::Behind { until },
+            // The engine may hold more than was folded, of an epoch that is not known here yet.
+            Err(TooOld) => Step::Behind {
+                until: until.min(self.tail.head()),
+            },
         }
     }
 
@@ -154,5 +157,24 @@ impl Delivery {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seq(seq: u64) -> Seq {
+        Seq::new(seq).unwrap()
+    }
+
+    #[test]
+    fn what_the_engine_holds_beyond_the_fold_is_not_sent() {
+        let mut delivery = Delivery::default();
+        let mut place = delivery.place();
+        delivery.skip_to(seq(10));
+        place.cursor = seq(3);
+        let step = delivery.step(&place, 1000, 10, &mut Vec::new());
+        assert_eq!(step, Step::Behind { until: seq(10) });
     }
 }

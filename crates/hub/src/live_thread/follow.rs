@@ -2,7 +2,7 @@
 
 use threadcast_thread_log::entry::Entry;
 use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::position::Seq;
+use threadcast_thread_log::position::{Position, PositionVerdict, Seq};
 use tokio::sync::watch;
 
 use super::LiveThread;
@@ -13,7 +13,8 @@ use crate::defaults::CATCH_UP_LIMIT;
 pub struct Follow {
     live: LiveThread,
     after: Seq,
-    generation: u32,
+    /// The log that it reads; `None` if that was gone from the start.
+    generation: Option<u32>,
     head: watch::Receiver<Seq>,
 }
 
@@ -27,12 +28,17 @@ pub enum Followed {
 }
 
 impl Follow {
-    pub(super) fn new(live: LiveThread, after: Seq) -> Self {
+    pub(super) fn new(live: LiveThread, after: &Position) -> Self {
         let head = live.head_changed();
-        let generation = live.0.delivery.lock().generation();
+        let generation = {
+            // No log takes another one's place between the two looks.
+            let folded = live.0.folded.lock();
+            let generation = live.0.delivery.lock().generation();
+            (folded.verdict(after) == PositionVerdict::Valid).then_some(generation)
+        };
         Self {
             live,
-            after,
+            after: after.seq,
             generation,
             head,
         }
@@ -52,18 +58,16 @@ impl Follow {
     pub async fn next(&mut self) -> Result<Followed, EngineError> {
         loop {
             let head = *self.head.borrow_and_update();
-            if self.live.0.delivery.lock().generation() != self.generation {
+            if Some(self.live.generation()) != self.generation {
                 return Ok(Followed::Replaced);
             }
             if self.after < head {
                 let entries = self.live.read(self.after, CATCH_UP_LIMIT).await?;
-                return Ok(match entries.as_slice() {
-                    [first, .., last] if first.seq == self.after.next() => {
+                // What was read may be of the log that came after.
+                let is_same = Some(self.live.generation()) == self.generation;
+                return Ok(match (entries.first(), entries.last()) {
+                    (Some(first), Some(last)) if is_same && first.seq == self.after.next() => {
                         self.after = last.seq;
-                        Followed::Entries(entries)
-                    }
-                    [only] if only.seq == self.after.next() => {
-                        self.after = only.seq;
                         Followed::Entries(entries)
                     }
                     _ => Followed::Replaced,

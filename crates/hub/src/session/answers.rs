@@ -5,10 +5,7 @@
 use threadcast_agui::ids::{RunId, ThreadId};
 use threadcast_run_registry::decide::Command;
 use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::position::{Position, PositionVerdict};
 use threadcast_thread_log::principal::Principal;
-use threadcast_thread_log::run_status::RunStatus;
-use threadcast_wire::answer::{RunAnswer, ThreadAnswer};
 use threadcast_wire::client_frame::{RequestId, SubscribeStart};
 use threadcast_wire::error_body::ErrorBody;
 use threadcast_wire::hub_frame::{write_error, write_ok};
@@ -23,30 +20,20 @@ use crate::view;
 pub(super) enum Finished {
     /// Complete frames, or none.
     Answer(Vec<u8>),
+    /// The thread that is to be subscribed, and of its log enough to judge the position.
     Subscribe {
         start: SubscribeStart,
-        found: Result<Found, EngineError>,
+        found: Result<LiveThread, EngineError>,
     },
-}
-
-/// The thread that is to be subscribed.
-pub(super) struct Found {
-    pub(super) live: LiveThread,
-    /// What the position is worth, if one was given.
-    pub(super) verdict: Option<PositionVerdict>,
 }
 
 pub(super) async fn find(hub: Hub, thread: ThreadId, start: SubscribeStart) -> Finished {
     let found = async {
         let live = hub.live(&thread).await?;
-        let verdict = match &start {
-            SubscribeStart::Position(position) => Some(live.verdict(position).await?),
-            SubscribeStart::Keep
-            | SubscribeStart::Log
-            | SubscribeStart::Snapshot
-            | SubscribeStart::Tail => None,
-        };
-        Ok(Found { live, verdict })
+        if let SubscribeStart::Position(position) = &start {
+            live.verdict(position).await?;
+        }
+        Ok(live)
     };
     let found = found.await;
     Finished::Subscribe { start, found }
@@ -58,44 +45,18 @@ pub(super) async fn status(
     run: Option<RunId>,
     id: Option<RequestId>,
 ) -> Finished {
-    let answer = hub.live(&thread).await.map(|live| {
-        live.with_fold(|fold| {
-            let Position { epoch, seq } = fold.position().clone();
-            match run {
-                Some(run) => {
-                    let found = view::run_view(fold, &run);
-                    let status = found.as_ref().map_or(RunStatus::Unknown, |run| run.status);
-                    ok(
-                        id.as_ref(),
-                        &RunAnswer {
-                            thread,
-                            id: run,
-                            epoch,
-                            seq,
-                            status,
-                            run: found,
-                        },
-                    )
-                }
-                None => {
-                    let view = view::thread_view(fold);
-                    ok(
-                        id.as_ref(),
-                        &ThreadAnswer {
-                            id: thread,
-                            epoch,
-                            seq,
-                            status: view.status,
-                            thread: view,
-                        },
-                    )
-                }
-            }
-        })
-    });
-    Finished::Answer(
-        answer.unwrap_or_else(|failure| error(id.as_ref(), &engine_error_body(&failure))),
-    )
+    let id = id.as_ref();
+    let answer = match run {
+        Some(run) => hub.live(&thread).await.map(|live| {
+            let answer = live.with_fold(|fold| view::run_answer(fold, run));
+            ok(id, &answer)
+        }),
+        None => hub
+            .thread_answer(&thread)
+            .await
+            .map(|answer| ok(id, &answer)),
+    };
+    Finished::Answer(answer.unwrap_or_else(|failure| error(id, &engine_error_body(&failure))))
 }
 
 pub(super) async fn carry_out(

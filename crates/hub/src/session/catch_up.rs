@@ -10,12 +10,16 @@ use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::Seq;
 use threadcast_wire::hub_frame::ResetReason;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::sleep;
 
 use super::Session;
+use super::outbox::Wants;
 use super::parts::LongFrame;
+use crate::backoff::Backoff;
 use crate::decisions::engine_error_body;
 use crate::defaults::{CATCH_UP_LIMIT, QUANTUM_BYTES};
 use crate::frame::{Encoded, encode};
+use crate::live_thread::LiveThread;
 
 /// A read of the engine for one subscription.
 pub(super) struct Reading {
@@ -35,13 +39,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Begins to read the engine, unless it is being read for another subscription.
     pub(super) fn begin_reading(&mut self, cx: &mut Context<'_>, slot: u32, until: Seq) {
         if self.outbox.reading.is_some() || self.outbox.batch.is_some() {
-            return self.outbox.park(slot);
+            return self.outbox.park(slot, Wants::Reading);
         }
         let Some(subscription) = self.subscriptions.get_mut(slot) else {
             return;
         };
         let (live, after) = (subscription.live.clone(), subscription.place.cursor);
-        let entries = async move { live.read(after, CATCH_UP_LIMIT).await }.boxed();
+        let entries = read(live, after).boxed();
         self.outbox.reading = Some(Box::new(Reading {
             slot,
             until,
@@ -60,17 +64,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         };
         let Reading { slot, until, .. } = **reading;
         self.outbox.reading = None;
+        // Before what was read is taken in: who then has to wait for a long frame stays parked.
+        self.unpark(Wants::Reading);
         match entries {
             Ok(entries) => self.take_entries(slot, until, &entries),
             Err(error) => self.end_subscription(slot, &engine_error_body(&error)),
         }
-        self.unpark();
     }
 
     fn take_entries(&mut self, slot: u32, until: Seq, entries: &[Entry]) {
         let Some(subscription) = self.subscriptions.get_mut(slot) else {
             return;
         };
+        if subscription.live.generation() != subscription.place.generation {
+            // It may be of another log than its viewer was told.
+            return self.judge_anew(slot);
+        }
         if entries
             .first()
             .is_none_or(|first| first.seq != subscription.place.cursor.next())
@@ -93,9 +102,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                 let seq = subscription.place.cursor.next();
                 self.outbox.long = Some(Box::new(LongFrame::new(slot, seq, text)));
             }
-            Some(Encoded::Long(_)) => return self.outbox.park(slot),
+            Some(Encoded::Long(_)) => return self.outbox.park(slot, Wants::Long),
             None => {}
         }
         self.queue(slot);
+    }
+}
+
+/// The entries after a cursor. While the log store is away the cursor waits for it: nothing is lost by that.
+async fn read(live: LiveThread, after: Seq) -> Result<Vec<Entry>, EngineError> {
+    let mut backoff = Backoff::default();
+    loop {
+        match live.read(after, CATCH_UP_LIMIT).await {
+            Err(EngineError::Unavailable(error)) => {
+                tracing::warn!(thread = %live.thread(), %error, "the log store is away; it is asked again");
+            }
+            read => return read,
+        }
+        sleep(backoff.next()).await;
     }
 }

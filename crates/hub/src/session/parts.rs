@@ -3,10 +3,12 @@
 use bytes::Bytes;
 use threadcast_thread_log::position::Seq;
 use threadcast_wire::hub_frame::write_part;
+use threadcast_wire::part::pieces;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::Session;
-use super::writer::{Turn, What};
+use super::outbox::{Turn, Wants, What};
 use crate::frame::ready;
 use crate::subscription::Due;
 
@@ -14,7 +16,7 @@ use crate::subscription::Due;
 pub(super) struct LongFrame {
     pub(super) slot: u32,
     /// The frame's payload, shared with all who are sent it.
-    pub(super) text: Bytes,
+    pub(super) text: Utf8Bytes,
     /// How much of it was sent.
     at: usize,
     /// The number of the next part.
@@ -27,7 +29,7 @@ impl LongFrame {
     pub(super) fn new(slot: u32, seq: Seq, text: Bytes) -> Self {
         Self {
             slot,
-            text,
+            text: Utf8Bytes::try_from(text).expect("frames are text"),
             at: 0,
             n: 1,
             seq,
@@ -39,7 +41,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Begins to send a frame in parts, unless another one is being sent.
     pub(super) fn begin_long(&mut self, slot: u32, seq: Seq, text: Bytes, turn: &mut Turn) {
         if self.outbox.long.is_some() {
-            return self.outbox.park(slot);
+            return self.outbox.park(slot, Wants::Long);
         }
         self.outbox.long = Some(Box::new(LongFrame::new(slot, seq, text)));
         self.push_part(turn);
@@ -52,7 +54,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         let Some(subscription) = self.subscriptions.get_mut(long.slot) else {
             return;
         };
-        let piece = piece(&long.text[long.at..], self.hub.limits().part_bytes);
+        let rest = &long.text[long.at..];
+        let piece = pieces(rest, self.hub.limits().part_bytes)
+            .next()
+            .unwrap_or_default();
         let is_last = long.at + piece.len() == long.text.len();
         let frame = ready(|out| write_part(out, subscription.live.tag(), long.n, is_last, piece));
         turn.push(long.slot, frame, What::Part { bytes: piece.len() });
@@ -73,16 +78,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             subscription.due = Due::Entries;
         }
         self.outbox.long = None;
-        self.unpark();
+        self.unpark(Wants::Long);
     }
-}
-
-/// The beginning of `text`, at most `bytes` long, cut between characters.
-fn piece(text: &[u8], bytes: usize) -> &str {
-    let is_boundary = |at: &usize| text.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
-    let end = (0..=bytes.min(text.len()))
-        .rev()
-        .find(is_boundary)
-        .unwrap_or(0);
-    std::str::from_utf8(&text[..end]).expect("frames are text, cut between characters")
 }

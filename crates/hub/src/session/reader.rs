@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::{Ending, Phase, Session};
-use crate::defaults::{ANSWERS_BYTES_MAX, BAD_FRAMES_WINDOW, READS_PER_POLL};
+use crate::defaults::{ANSWERS_BYTES_MAX, BAD_FRAMES_WINDOW, READS_PER_POLL, REQUESTS_BYTES_MAX};
 
 /// Counts bad frames within a minute.
 #[derive(Debug)]
@@ -42,11 +42,17 @@ impl BadFrames {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
-    /// Whether there is room for what would have to be answered.
+    /// Whether there is room for what would be read, and for what would have to be answered.
     pub(super) fn may_read(&self) -> bool {
         self.phase == Phase::Open
             && self.requests.count() < self.hub.limits().requests_in_flight
-            && self.socket.get_ref().waiting_bytes() < ANSWERS_BYTES_MAX
+            && self.requests.bytes() < REQUESTS_BYTES_MAX
+            && self.may_answer()
+    }
+
+    /// Whether there is room for one answer more.
+    pub(super) fn may_answer(&self) -> bool {
+        self.socket.get_ref().waiting_bytes() < ANSWERS_BYTES_MAX
     }
 
     pub(super) fn poll_read(&mut self, cx: &mut Context<'_>, now: Instant) -> Poll<Ending> {
@@ -97,7 +103,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                     self.count_bad_frame(now)
                 }
                 None => {
-                    self.take_request(frame, now);
+                    self.take_request(frame, text.len(), now);
                     None
                 }
             },

@@ -1,17 +1,13 @@
-//! Requests in flight: those for one thread one after the other, answers in the order in which they are ready.
-//!
-//! Invariant: a thread has a lane exactly while one of its requests is in flight; the others wait in it.
+//! What requests ask for: what needs no waiting is answered at once, the rest goes into its thread's lane.
 
-use std::collections::VecDeque;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::Context;
 
 use futures::future::BoxFuture;
-use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::ids::ThreadId;
 use threadcast_run_registry::agent_name::AgentName;
 use threadcast_run_registry::decide::{CancelCommand, Command, ResumeCommand, RunCommand};
 use threadcast_wire::answer::{Done, HelloAnswer};
-use threadcast_wire::client_frame::{ClientFrame, ClientOp, OnBusy, RequestId, SubscribeStart};
+use threadcast_wire::client_frame::{ClientFrame, ClientOp, OnBusy, RequestId};
 use threadcast_wire::error_body::ErrorBody;
 use threadcast_wire::error_code::ErrorCode;
 use threadcast_wire::hub_frame::write_ok;
@@ -20,85 +16,12 @@ use tokio::time::Instant;
 
 use super::Session;
 use super::answers::{Finished, carry_out, find, status};
+use super::lanes::{Asked, InFlight, Request};
 use crate::decisions::engine_error_body;
 
-#[derive(Default)]
-pub(super) struct Requests {
-    in_flight: Vec<InFlight>,
-    lanes: Vec<Lane>,
-    waiting: usize,
-}
-
-struct InFlight {
-    thread: ThreadId,
-    id: Option<RequestId>,
-    work: BoxFuture<'static, Finished>,
-}
-
-struct Lane {
-    thread: ThreadId,
-    waiting: VecDeque<Request>,
-}
-
-/// A request for one thread.
-struct Request {
-    id: Option<RequestId>,
-    asked: Asked,
-}
-
-enum Asked {
-    Command(Command),
-    /// Of a run, or of the thread.
-    Status(Option<RunId>),
-    Subscribe(SubscribeStart),
-    Unsubscribe,
-}
-
-impl Requests {
-    /// Requests without an answer yet.
-    pub(super) fn count(&self) -> usize {
-        self.in_flight.len() + self.waiting
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.in_flight.is_empty()
-    }
-
-    pub(super) fn has(&self, id: &RequestId) -> bool {
-        let is_it = |other: &Option<RequestId>| other.as_ref() == Some(id);
-        self.in_flight.iter().any(|request| is_it(&request.id))
-            || self
-                .lanes
-                .iter()
-                .any(|lane| lane.waiting.iter().any(|request| is_it(&request.id)))
-    }
-
-    fn lane(&mut self, thread: &ThreadId) -> Option<&mut Lane> {
-        self.lanes.iter_mut().find(|lane| lane.thread == *thread)
-    }
-
-    fn next_in_lane(&mut self, thread: &ThreadId) -> Option<Request> {
-        let request = self.lane(thread)?.waiting.pop_front()?;
-        self.waiting -= 1;
-        Some(request)
-    }
-
-    fn poll(&mut self, cx: &mut Context<'_>) -> Option<(InFlight, Finished)> {
-        let finished = self
-            .in_flight
-            .iter_mut()
-            .enumerate()
-            .find_map(|(at, request)| match Pin::new(&mut request.work).poll(cx) {
-                Poll::Ready(finished) => Some((at, finished)),
-                Poll::Pending => None,
-            });
-        finished.map(|(at, finished)| (self.in_flight.remove(at), finished))
-    }
-}
-
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
-    /// Takes a request whose id is not in flight.
-    pub(super) fn take_request(&mut self, frame: ClientFrame, now: Instant) {
+    /// Takes a request of `bytes` bytes whose id is not in flight.
+    pub(super) fn take_request(&mut self, frame: ClientFrame, bytes: usize, now: Instant) {
         let ClientFrame { id, op } = frame;
         let (thread, asked) = match op {
             ClientOp::Cancel {
@@ -144,13 +67,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             ClientOp::Subscribe { thread, start } => (thread, Asked::Subscribe(start)),
             ClientOp::Unsubscribe { thread } => (thread, Asked::Unsubscribe),
         };
-        let request = Request { id, asked };
-        match self.requests.lane(&thread) {
-            Some(lane) => {
-                lane.waiting.push_back(request);
-                self.requests.waiting += 1;
-            }
-            None => self.begin(thread, request),
+        if let Some(request) = self.requests.wait(&thread, Request { id, bytes, asked }) {
+            self.begin(thread, request);
         }
     }
 
@@ -164,7 +82,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
 
     /// Begins a request whose turn in its lane has come.
     fn begin(&mut self, thread: ThreadId, request: Request) {
-        let Request { id, asked } = request;
+        let Request { id, bytes, asked } = request;
         let hub = self.hub.clone();
         let work: BoxFuture<'static, Finished> = match asked {
             Asked::Command(command) => {
@@ -178,18 +96,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                 return self.push_ok(id.as_ref(), &Done {});
             }
         };
-        if self.requests.lane(&thread).is_none() {
-            self.requests.lanes.push(Lane {
-                thread: thread.clone(),
-                waiting: VecDeque::new(),
-            });
-        }
-        self.requests.in_flight.push(InFlight { thread, id, work });
+        self.requests.begin(InFlight {
+            thread,
+            id,
+            bytes,
+            work,
+        });
     }
 
-    /// Takes in what has ended, and begins what waited for it.
+    /// Takes in what has ended, as far as there is room for answers, and begins what waited for it. An answer is made only
+    /// then: what has not ended is no more than a request.
     pub(super) fn poll_requests(&mut self, cx: &mut Context<'_>) {
-        while let Some((request, finished)) = self.requests.poll(cx) {
+        while self.may_answer()
+            && let Some((request, finished)) = self.requests.poll(cx)
+        {
             let InFlight { thread, id, .. } = request;
             match finished {
                 Finished::Answer(frames) => {
@@ -205,16 +125,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                     self.push_error(id.as_ref(), &engine_error_body(&error));
                 }
             }
-            while !self
-                .requests
-                .in_flight
-                .iter()
-                .any(|request| request.thread == thread)
-            {
-                let Some(next) = self.requests.next_in_lane(&thread) else {
-                    self.requests.lanes.retain(|lane| lane.thread != thread);
-                    break;
-                };
+            while let Some(next) = self.requests.next_in_lane(&thread) {
                 self.begin(thread.clone(), next);
             }
         }

@@ -12,7 +12,7 @@ use threadcast_wire::hub_frame::{
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Session;
-use super::answers::Found;
+use crate::live_thread::LiveThread;
 use crate::subscription::{Due, Subscription};
 
 /// Where a subscription begins, when it is not where its place stands.
@@ -49,9 +49,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         &mut self,
         id: Option<RequestId>,
         start: &SubscribeStart,
-        found: Found,
+        live: LiveThread,
     ) {
-        let Found { live, verdict } = found;
         let held = self.subscriptions.slot_of(live.thread());
         if let (Some(slot), SubscribeStart::Keep) = (held, start) {
             return self.answer_kept(id, slot);
@@ -66,7 +65,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         let slot = held.unwrap_or_else(|| self.subscriptions.free_slot());
         self.forget(slot);
         let mut subscription = Subscription::new(live, &self.state.ready, slot);
-        let beginning = beginning(&subscription, start, verdict);
+        let beginning = beginning(&subscription, start);
         self.push_beginning(id, &subscription, &beginning);
         subscription.begin(beginning.cursor, beginning.due);
         self.subscriptions.put(slot, subscription);
@@ -116,7 +115,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     }
 
     /// The log under a subscription was replaced: it goes on if its place is one of the new log too, else it begins anew.
+    /// What was read of the old one and not sent is dropped.
     pub(super) fn judge_anew(&mut self, slot: u32) {
+        self.forget(slot);
         let Some(subscription) = self.subscriptions.get_mut(slot) else {
             return;
         };
@@ -124,11 +125,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             epoch: subscription.place.told.clone(),
             seq: subscription.place.cursor,
         };
+        // In this order: a log that takes this one's place in between is told by the next step.
+        let generation = subscription.live.generation();
         let verdict = subscription.live.verdict_here(&position);
-        let now = subscription.live.place();
         if verdict == PositionVerdict::Valid && subscription.due == Due::Entries {
-            subscription.place.generation = now.generation;
-            return;
+            subscription.place.generation = generation;
+            return self.queue(slot);
         }
         let reason = reset_reason(verdict).unwrap_or(ResetReason::Lost);
         self.begin_anew(slot, reason);
@@ -167,12 +169,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     }
 }
 
-/// Where a new subscription begins; its place is that of a viewer who has all there is.
-fn beginning(
-    subscription: &Subscription,
-    start: &SubscribeStart,
-    verdict: Option<PositionVerdict>,
-) -> Beginning {
+/// Where a new subscription begins; its place is that of a viewer who has all there is. A log that takes this one's place
+/// after the subscription was made is told by its first step.
+fn beginning(subscription: &Subscription, start: &SubscribeStart) -> Beginning {
     match start {
         SubscribeStart::Keep | SubscribeStart::Snapshot => Beginning::baseline(None),
         SubscribeStart::Log if subscription.live.first_retained() > Seq::ZERO.next() => {
@@ -180,10 +179,12 @@ fn beginning(
         }
         SubscribeStart::Log => Beginning::entries(Mode::Log, Seq::ZERO),
         SubscribeStart::Tail => Beginning::entries(Mode::Tail, subscription.place.cursor),
-        SubscribeStart::Position(position) => match verdict.and_then(reset_reason) {
-            None => Beginning::entries(Mode::Resumed, position.seq),
-            Some(reason) => Beginning::baseline(Some(reason)),
-        },
+        SubscribeStart::Position(position) => {
+            match reset_reason(subscription.live.verdict_here(position)) {
+                None => Beginning::entries(Mode::Resumed, position.seq),
+                Some(reason) => Beginning::baseline(Some(reason)),
+            }
+        }
     }
 }
 

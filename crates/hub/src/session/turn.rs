@@ -11,7 +11,7 @@ use threadcast_wire::hub_frame::write_epoch;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Session;
-use super::writer::{Share, Turn, What};
+use super::outbox::{Share, Turn, Wants, What};
 use crate::baseline::BaselineBody;
 use crate::defaults::{QUANTUM_BYTES, SLICES_MAX};
 use crate::frame::ready;
@@ -25,6 +25,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             return;
         };
         subscription.flag.clear();
+        // The tail tells by itself that the log was replaced; what stands beside it does not.
+        let is_beside = subscription.due == Due::Baseline || self.outbox.has_source(slot);
+        if is_beside && subscription.live.generation() != subscription.place.generation {
+            return self.judge_anew(slot);
+        }
         if self
             .outbox
             .long
@@ -42,7 +47,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                     is_all: false,
                 },
             );
-            return self.unpark();
+            return self.unpark(Wants::Reading);
         }
         if self
             .outbox
@@ -55,6 +60,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         if subscription.due == Due::Baseline {
             return self.push_baseline(slot, turn);
         }
+        self.take_step(cx, slot, turn);
+    }
+
+    /// Pushes what the tail holds for a subscription, or begins to get what it does not hold.
+    fn take_step(&mut self, cx: &mut Context<'_>, slot: u32, turn: &mut Turn) {
+        let Some(subscription) = self.subscriptions.get_mut(slot) else {
+            return;
+        };
         let before = turn.slices.len();
         let step = subscription.live.step(
             &subscription.place,
@@ -80,10 +93,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             Step::Long { seq, text } => self.begin_long(slot, seq, text, turn),
             Step::Epoch(epoch) => self.push_epoch(slot, epoch, turn),
             Step::Behind { until } => self.begin_reading(cx, slot, until),
-            Step::Replaced => {
-                self.judge_anew(slot);
-                self.queue(slot);
-            }
+            Step::Replaced => self.judge_anew(slot),
         }
     }
 
@@ -124,20 +134,26 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// The subscription in this slot ends or begins anew: nothing of it is left.
     pub(super) fn forget(&mut self, slot: u32) {
         self.outbox.forget(slot);
-        self.unpark();
+        self.unpark(Wants::Long);
+        self.unpark(Wants::Reading);
     }
 
     /// The socket is blocked: what was read for one subscription is read again when it takes more.
     pub(super) fn drop_batch(&mut self) {
         if self.outbox.batch.take().is_some() {
-            self.unpark();
+            self.unpark(Wants::Reading);
         }
     }
 
-    /// Those who waited for a long frame or a read of the engine get their turn again.
-    pub(super) fn unpark(&mut self) {
-        for slot in std::mem::take(&mut self.outbox.parked) {
-            self.queue(slot);
+    /// Those who waited for this get their turn again.
+    pub(super) fn unpark(&mut self, for_this: Wants) {
+        let parked = std::mem::take(&mut self.outbox.parked);
+        for (slot, wants) in parked {
+            if wants == for_this {
+                self.queue(slot);
+            } else {
+                self.outbox.park(slot, wants);
+            }
         }
     }
 }

@@ -7,115 +7,15 @@ use std::io;
 use std::task::Context;
 
 use bytes::Bytes;
-use threadcast_thread_log::position::{Epoch, Seq};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
-use super::catch_up::{Batch, Reading};
-use super::parts::LongFrame;
-use super::turns::Turns;
+use super::outbox::{Share, Turn, What};
 use super::{PING, Session};
-use crate::defaults::{QUANTUM_BYTES, SLICES_MAX, WRITES_PER_POLL};
+use crate::defaults::{IDLE_TURNS_MAX, WRITES_PER_POLL};
 use crate::frame::whole_frames;
 use crate::frame_stream::Sent;
 use crate::subscription::Due;
-
-/// What waits to be sent.
-#[derive(Default)]
-pub(super) struct Outbox {
-    pub(super) turns: Turns,
-    /// Who needs what only one subscription of a session may have at a time.
-    pub(super) parked: Vec<u32>,
-    /// The frame that is being sent in parts.
-    pub(super) long: Option<Box<LongFrame>>,
-    /// The read of the engine for a cursor older than its tail.
-    pub(super) reading: Option<Box<Reading>>,
-    /// What was read for it.
-    pub(super) batch: Option<Box<Batch>>,
-    is_blocked: bool,
-}
-
-/// Slices for one write, and whose they are.
-#[derive(Default)]
-pub(super) struct Turn {
-    pub(super) slices: Vec<Bytes>,
-    pub(super) shares: Vec<Share>,
-    pub(super) bytes: usize,
-}
-
-/// One subscription's part of a write: the next `slices` slices, which hold `bytes` bytes.
-pub(super) struct Share {
-    pub(super) slot: u32,
-    pub(super) slices: usize,
-    pub(super) bytes: usize,
-    pub(super) what: What,
-}
-
-/// What a subscription has been sent once its share was taken.
-pub(super) enum What {
-    /// All up to this seq.
-    Baseline(Seq),
-    Epoch(Epoch),
-    /// An entry a frame, up to `last`.
-    Frames {
-        last: Seq,
-        is_all: bool,
-    },
-    /// This many bytes more of the long frame.
-    Part {
-        bytes: usize,
-    },
-}
-
-impl Outbox {
-    pub(super) fn is_blocked(&self) -> bool {
-        self.is_blocked
-    }
-
-    /// Bytes that are kept for this socket outside its stream.
-    pub(super) fn held_bytes(&self) -> usize {
-        let long = self.long.as_ref().map_or(0, |long| long.text.len());
-        let batch = self.batch.as_ref().map_or(0, |batch| batch.frames.len());
-        long + batch
-    }
-
-    pub(super) fn park(&mut self, slot: u32) {
-        if !self.parked.contains(&slot) {
-            self.parked.push(slot);
-        }
-    }
-
-    /// The subscription in this slot ends or begins anew: nothing of it is left.
-    pub(super) fn forget(&mut self, slot: u32) {
-        self.turns.forget(slot);
-        self.parked.retain(|other| *other != slot);
-        self.long.take_if(|long| long.slot == slot);
-        self.reading.take_if(|reading| reading.slot == slot);
-        self.batch.take_if(|batch| batch.slot == slot);
-    }
-}
-
-impl Turn {
-    fn has_room(&self) -> bool {
-        self.bytes < QUANTUM_BYTES && self.slices.len() < SLICES_MAX - 1
-    }
-
-    pub(super) fn push(&mut self, slot: u32, frame: Bytes, what: What) {
-        let bytes = frame.len();
-        self.slices.push(frame);
-        self.push_share(Share {
-            slot,
-            slices: 1,
-            bytes,
-            what,
-        });
-    }
-
-    pub(super) fn push_share(&mut self, share: Share) {
-        self.bytes += share.bytes;
-        self.shares.push(share);
-    }
-}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Queues a subscription that became ready.
@@ -191,14 +91,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             .offered(now, sent.has_moved, sent.is_blocked, is_empty);
     }
 
-    /// Takes turns until one write is full or nobody is ready.
+    /// Takes turns until one write is full, nobody is ready, or too many of them came to nothing.
     fn gather(&mut self, cx: &mut Context<'_>) -> Turn {
         let mut turn = Turn::default();
-        while turn.has_room() {
+        let mut idle_turns = 0;
+        while turn.has_room() && idle_turns < IDLE_TURNS_MAX {
             let Some((slot, _)) = self.outbox.turns.next(&mut self.subscriptions) else {
                 break;
             };
+            let before = turn.bytes;
             self.take_turn(cx, slot, &mut turn);
+            idle_turns += usize::from(turn.bytes == before);
         }
         turn
     }
@@ -206,14 +109,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Moves the cursors over what the socket took, `taken` bytes of whole frames; the others get their turn again.
     fn commit(&mut self, turn: Turn, mut taken: usize) {
         let Turn { slices, shares, .. } = turn;
-        let mut slices = slices.into_iter();
+        let mut slices = slices.as_slice();
         for share in shares {
-            let its: Vec<Bytes> = slices.by_ref().take(share.slices).collect();
+            let its;
+            (its, slices) = slices.split_at(share.slices);
             if taken >= share.bytes {
                 taken -= share.bytes;
                 self.commit_share(share);
             } else {
-                self.break_share(&share, &its, taken);
+                self.break_share(&share, its, taken);
                 taken = 0;
             }
         }

@@ -71,7 +71,11 @@ proptest! {
         let mut tail = Tail::new(Seq::ZERO, 256 << 10);
         let all = filled(&mut tail, &pushes);
         prop_assert_eq!(tail.head(), seq(all.len()));
-        prop_assert!(tail.bytes <= tail.bytes_max);
+        let oldest = tail.chunks.front().map_or(0, |oldest| oldest.bytes.len());
+        prop_assert!(tail.bytes - oldest < tail.bytes_kept, "the oldest chunk is needed to fill the tail");
+        let left: usize = all.iter().skip(usize::try_from(tail.start.get()).unwrap()).map(|(frame, _)| frame.len()).sum();
+        prop_assert_eq!(tail.bytes, left);
+        prop_assert!(tail.start == Seq::ZERO || tail.bytes >= tail.bytes_kept, "a frame left too early");
         let cursor = cursor.index(all.len() + 1);
         let until = seq(cursor + ahead);
         let mut out = Vec::new();
@@ -110,7 +114,10 @@ proptest! {
 #[test]
 fn a_tail_forgets_its_oldest_frames() {
     let mut tail = Tail::new(Seq::ZERO, 100_000);
-    filled(&mut tail, &[Push::Long(80_000), Push::Long(80_000)]);
+    filled(
+        &mut tail,
+        &[Push::Long(80_000), Push::Long(80_000), Push::Long(80_000)],
+    );
     let mut out = Vec::new();
     let all = Budget {
         until: Seq::MAX,
@@ -122,6 +129,39 @@ fn a_tail_forgets_its_oldest_frames() {
         tail.slices_after(seq(1), all, &mut out),
         Ok(Taken::Long { .. })
     ));
+}
+
+/// Whoever is due it takes it from here, and all have the same copy.
+#[test]
+fn an_event_longer_than_the_tail_stays_until_others_fill_it() {
+    let mut tail = Tail::new(Seq::ZERO, 100_000);
+    filled(
+        &mut tail,
+        &[
+            Push::Frames(vec![300]),
+            Push::Long(900_000),
+            Push::Frames(vec![300, 300]),
+        ],
+    );
+    let all = Budget {
+        until: Seq::MAX,
+        bytes: usize::MAX,
+        slices: 64,
+    };
+    let taken = |tail: &Tail| tail.slices_after(seq(1), all, &mut Vec::new());
+    assert!(matches!(taken(&tail), Ok(Taken::Long { text, .. }) if text.len() == 900_000));
+    let small = vec![Encoded::Frames {
+        bytes: frame(5, 50_000),
+        ends: vec![50_000],
+    }];
+    tail.push(small);
+    assert!(matches!(taken(&tail), Ok(Taken::Long { .. })));
+    let small = vec![Encoded::Frames {
+        bytes: frame(6, 50_000),
+        ends: vec![50_000],
+    }];
+    tail.push(small);
+    assert_eq!(taken(&tail), Err(TooOld));
 }
 
 #[test]

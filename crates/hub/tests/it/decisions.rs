@@ -6,6 +6,7 @@ use threadcast_run_registry::agent_name::AgentName;
 use threadcast_run_registry::decide::{Command, Refusal, RunCommand};
 use threadcast_thread_log::engine::Engine;
 use threadcast_thread_log::entry::Millis;
+use threadcast_thread_log::position::Position;
 use threadcast_thread_log::work::bucket_of;
 use threadcast_wire::answer::CommandAnswer;
 use threadcast_wire::hub_frame::HubFrame;
@@ -14,14 +15,14 @@ use super::support::log::thread;
 use super::support::viewer::Viewer;
 use super::support::{Rig, person};
 
-fn input(thread: &str, run: &str) -> Value {
+pub(crate) fn input(thread: &str, run: &str) -> Value {
     json!({
         "threadId": thread, "runId": run, "state": {}, "tools": [], "context": [], "forwardedProps": {},
         "messages": [{ "id": format!("u-{run}"), "role": "user", "content": "hello" }],
     })
 }
 
-fn run_command(agent: &str, thread: &str, run: &str) -> Command {
+pub(crate) fn run_command(agent: &str, thread: &str, run: &str) -> Command {
     let input = RunInput::read(&input(thread, run).to_string()).unwrap();
     Command::Run(RunCommand {
         agent: AgentName::new(agent).unwrap(),
@@ -192,7 +193,7 @@ async fn the_index_of_work_names_a_thread_while_it_runs() {
 async fn a_follower_of_entries_gets_each_once() {
     let rig = Rig::new();
     let live = rig.hub.live(&thread("t")).await.unwrap();
-    let mut follow = live.follow(threadcast_thread_log::position::Seq::ZERO);
+    let mut follow = live.follow(&Position::default());
     let mut seqs = Vec::new();
     for at in 0..5 {
         rig.engine
@@ -213,4 +214,27 @@ async fn a_follower_of_entries_gets_each_once() {
         follow.next().await.unwrap(),
         threadcast_hub::live_thread::Followed::Replaced
     );
+}
+
+/// Goal: who waits for the head learns of the last entry, whoever brought it. Method: entries come by the append and by
+/// the watch at once, on many threads, and then no more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_head_that_is_told_is_that_of_the_fold() {
+    let rig = Rig::new();
+    let mut told = Vec::new();
+    for at in 0..2_000 {
+        let id = format!("t{at}");
+        let live = rig.hub.live(&thread(&id)).await.unwrap();
+        told.push((live.head_changed(), live));
+        rig.hub
+            .command(thread(&id), &person("ann"), run_command("echo", &id, "r1"))
+            .await
+            .unwrap();
+    }
+    for (head, live) in &mut told {
+        tokio::time::timeout(super::support::SOON, head.wait_for(|seq| seq.get() == 3))
+            .await
+            .unwrap_or_else(|_| panic!("the head stays behind that of {live:?}"))
+            .unwrap();
+    }
 }

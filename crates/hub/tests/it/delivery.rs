@@ -158,11 +158,11 @@ async fn a_blocked_viewer_costs_a_cursor() {
 }
 
 #[tokio::test]
-async fn a_viewer_whose_catch_up_cannot_be_read_is_told() {
+async fn a_viewer_of_a_log_that_is_corrupt_is_told() {
     let rig = Rig::new();
     rig.engine.write("t", run("t", 1, 50)).await;
     let mut viewer = rig.watch("t").await;
-    rig.engine.fail_reads(1);
+    rig.engine.corrupt_reads(1);
     viewer.subscribe_with("t", json!({ "start": "log" })).await;
     while !viewer.replica("t").history.contains(&"unsubscribed") {
         viewer.next().await.unwrap();

@@ -3,8 +3,9 @@ use std::time::Duration;
 use serde_json::json;
 use threadcast_wire::hub_frame::HubFrame;
 
-use super::support::Rig;
-use super::support::log::run;
+use super::decisions::run_command;
+use super::support::log::{run, thread};
+use super::support::{Rig, person};
 
 #[tokio::test]
 async fn a_node_that_goes_away_tells_every_viewer_and_answers_what_was_asked() {
@@ -19,7 +20,8 @@ async fn a_node_that_goes_away_tells_every_viewer_and_answers_what_was_asked() {
     viewers[2]
         .send(json!({ "op": "status", "threadId": "u", "id": 5 }))
         .await;
-    rig.until(|_| true).await;
+    // The request is under way: its thread is being loaded.
+    rig.until(|hub| hub.live_thread_count() == 2).await;
     let draining = {
         let hub = rig.hub.clone();
         tokio::spawn(async move { hub.drain(Duration::from_secs(10)).await })
@@ -45,4 +47,40 @@ async fn a_node_that_goes_away_tells_every_viewer_and_answers_what_was_asked() {
     late.welcome().await;
     assert!(matches!(late.next().await, Some(HubFrame::Draining { .. })));
     assert_eq!(late.closed().await, 1001);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_goes_away_waits_for_commands_under_way() {
+    let rig = Rig::new();
+    rig.engine.close_heads();
+    let command = {
+        let hub = rig.hub.clone();
+        tokio::spawn(async move {
+            hub.command(thread("t"), &person("ann"), run_command("idle", "t", "r1"))
+                .await
+        })
+    };
+    rig.until(|hub| hub.task_count() == 1).await;
+    // Nobody waits for its answer any more.
+    command.abort();
+    assert_eq!(rig.hub.drain(Duration::from_secs(10)).await, 1);
+    let draining = {
+        let hub = rig.hub.clone();
+        tokio::spawn(async move { hub.drain(Duration::from_secs(10)).await })
+    };
+    tokio::task::yield_now().await;
+    assert!(!draining.is_finished());
+    rig.engine.open_heads();
+    assert_eq!(draining.await.unwrap(), 0);
+    assert_eq!(rig.engine.told("t").await.len(), 1);
+}
+
+#[tokio::test]
+async fn no_task_is_left_of_a_thread_that_nobody_holds() {
+    let rig = Rig::new();
+    let viewer = rig.watch("t").await;
+    assert_eq!(rig.hub.task_count(), 1);
+    drop(viewer);
+    rig.until(|hub| hub.task_count() == 0).await;
+    assert_eq!(rig.hub.live_thread_count(), 0);
 }

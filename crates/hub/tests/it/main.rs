@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod answering;
+mod bounds;
 mod decisions;
 mod delivery;
 mod drain;
+mod faults;
 mod liveness;
 mod requests;
 mod subscribe;

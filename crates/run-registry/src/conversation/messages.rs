@@ -3,10 +3,13 @@
 //! A list linked by places in a vector: a tool result goes into the middle without moving what
 //! follows. Messages leave only when a snapshot restates all of them, which builds the list anew.
 //!
+//! Each message is shared, so that a copy of the list costs no copy of what they say.
+//!
 //! Invariant: `by_id` and `by_call` name the first message, in list order, that has the id or holds
 //! the call.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use threadcast_agui::ids::{MessageId, ToolCallId};
 use threadcast_agui::message::{Message, MessageBody, ToolCall};
@@ -24,8 +27,10 @@ pub(super) struct Messages {
 
 #[derive(Clone, Debug)]
 struct Node {
-    message: Message,
+    message: Arc<Message>,
     next: Option<usize>,
+    /// Of a message that got results: the last tool message known to follow it without a gap.
+    last_result: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +52,7 @@ impl Messages {
     pub(super) fn iter(&self) -> impl Iterator<Item = &Message> {
         // The first message is never taken away and nothing goes before it.
         std::iter::successors(self.nodes.first(), |node| self.nodes.get(node.next?))
-            .map(|node| &node.message)
+            .map(|node| &*node.message)
     }
 
     pub(super) fn into_vec(self) -> Vec<Message> {
@@ -56,20 +61,20 @@ impl Messages {
         let take = || {
             let node = nodes.get_mut(next?)?.take()?;
             next = node.next;
-            Some(node.message)
+            Some(Arc::unwrap_or_clone(node.message))
         };
         std::iter::from_fn(take).collect()
     }
 
     pub(super) fn get(&self, id: &MessageId) -> Option<&Message> {
-        self.by_id.get(id).map(|node| &self.nodes[*node].message)
+        self.by_id.get(id).map(|node| &*self.nodes[*node].message)
     }
 
     /// Its id, role and calls must stay.
     pub(super) fn get_mut(&mut self, id: &MessageId) -> Option<&mut Message> {
         self.by_id
             .get(id)
-            .map(|node| &mut self.nodes[*node].message)
+            .map(|node| Arc::make_mut(&mut self.nodes[*node].message))
     }
 
     pub(super) fn call(&self, call: &ToolCallId) -> Option<&ToolCall> {
@@ -77,9 +82,15 @@ impl Messages {
         self.nodes[place.node].message.tool_calls().get(place.call)
     }
 
+    /// The message that holds the call.
+    pub(super) fn holder(&self, call: &ToolCallId) -> Option<&Message> {
+        let place = self.by_call.get(call)?;
+        Some(&*self.nodes[place.node].message)
+    }
+
     pub(super) fn call_mut(&mut self, call: &ToolCallId) -> Option<&mut ToolCall> {
         let place = self.by_call.get(call)?;
-        match &mut self.nodes[place.node].message.body {
+        match &mut Arc::make_mut(&mut self.nodes[place.node].message).body {
             MessageBody::Assistant {
                 tool_calls: Some(calls),
                 ..
@@ -102,8 +113,9 @@ impl Messages {
             self.has_repeated_calls |= first.node != node;
         }
         self.nodes.push(Node {
-            message,
+            message: message.into(),
             next: None,
+            last_result: None,
         });
     }
 
@@ -132,7 +144,8 @@ impl Messages {
     }
 
     fn push_call(&mut self, node: usize, tool_call: ToolCall) {
-        if let MessageBody::Assistant { tool_calls, .. } = &mut self.nodes[node].message.body {
+        let message = Arc::make_mut(&mut self.nodes[node].message);
+        if let MessageBody::Assistant { tool_calls, .. } = &mut message.body {
             let calls = tool_calls.get_or_insert_default();
             self.by_call.insert(
                 tool_call.id.clone(),
@@ -151,12 +164,8 @@ impl Messages {
         let Some(place) = self.by_call.get(call) else {
             return self.append(message);
         };
-        let mut before = place.node;
-        while let Some(next) = self.nodes[before].next
-            && matches!(self.nodes[next].message.body, MessageBody::Tool { .. })
-        {
-            before = next;
-        }
+        let before = self.last_result_of(place.node);
+        self.nodes[place.node].last_result = Some(self.nodes.len());
         if self.last == Some(before) {
             return self.append(message);
         }
@@ -166,7 +175,22 @@ impl Messages {
             self.by_id.insert(message.id.clone(), node);
         }
         let next = self.nodes[before].next.replace(node);
-        self.nodes.push(Node { message, next });
+        self.nodes.push(Node {
+            message: message.into(),
+            next,
+            last_result: None,
+        });
+    }
+
+    /// The last of the tool messages right behind `holder`, or `holder` itself.
+    fn last_result_of(&self, holder: usize) -> usize {
+        let is_result =
+            |node: &usize| matches!(self.nodes[*node].message.body, MessageBody::Tool { .. });
+        let mut last = self.nodes[holder].last_result.unwrap_or(holder);
+        while let Some(next) = self.nodes[last].next.filter(is_result) {
+            last = next;
+        }
+        last
     }
 
     /// Whether `wanted` comes after `node`; walks the rest of the list, for a repeated id only.
@@ -180,7 +204,13 @@ impl Messages {
         let Some(node) = self.by_id.get(&message.id).copied() else {
             return;
         };
-        let gone = std::mem::replace(&mut self.nodes[node].message, message);
+        let gone = std::mem::replace(&mut self.nodes[node].message, message.into());
+        if matches!(gone.body, MessageBody::Tool { .. }) {
+            // It may have stood in the middle of a row of results, which ends in front of it now.
+            for node in &mut self.nodes {
+                node.last_result = None;
+            }
+        }
         for call in gone.tool_calls() {
             if self
                 .by_call

@@ -3,7 +3,7 @@
 //! Whether an entry repeats an answer is asked before whether it is a good one: who comes second is
 //! told who came first.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use threadcast_agui::ids::{InterruptId, RunId};
 use threadcast_agui::interrupt::{ResumeEntry, ResumeStatus};
@@ -16,7 +16,7 @@ use crate::agent_name::AgentName;
 use crate::fact::{AcceptedResume, AnsweredEntry, Fact, InterruptResolved, SubmittedContent};
 use crate::fingerprint::Fingerprint;
 use crate::fold::Fold;
-use crate::registry::{Interrupts, RunRecord};
+use crate::registry::{Answer as Given, RunRecord};
 use crate::schema::{PayloadError, Verdict};
 
 pub(super) fn decide(
@@ -27,9 +27,9 @@ pub(super) fn decide(
 ) -> Result<Decision, Refusal> {
     let ResumeCommand { of, run, entries } = command;
     if let Some(known) = fold.registry().run(run) {
-        return repeat(fold, known, command);
+        return repeat(known, command);
     }
-    match standing(fold, of, entries)? {
+    match standing(fold, of, entries, asking)? {
         Standing::Taken(taken) => return Ok(Decision::Settled(Answer::known(taken))),
         Standing::Apply => {}
     }
@@ -38,25 +38,13 @@ pub(super) fn decide(
 }
 
 /// A resume under the id of a known run: that run, if it took these very answers.
-fn repeat(fold: &Fold, known: &RunRecord, command: &ResumeCommand) -> Result<Decision, Refusal> {
-    let took_all = known.took.as_ref().is_some_and(|took| {
-        let answered = |entry: &ResumeEntry| {
-            // Answers that were reopened are gone from the history; the record still says which
-            // they were.
-            let answer = fold
-                .registry()
-                .interrupts()
-                .answer(&took.of, &entry.interrupt);
-            answer.is_none_or(|answer| answer.run != known.id || answer.equals(entry))
-        };
-        took.of == command.of
-            && took.interrupts.len() == command.entries.len()
-            && command
-                .entries
-                .iter()
-                .all(|entry| took.interrupts.contains(&entry.interrupt) && answered(entry))
+fn repeat(known: &RunRecord, command: &ResumeCommand) -> Result<Decision, Refusal> {
+    let said = command.entries.iter().map(|entry| {
+        let payload = entry.payload.as_ref().map(Fingerprint::of_json);
+        (&entry.interrupt, entry.status, payload)
     });
-    if took_all {
+    let answers = Fingerprint::of_answers(&command.of, said.collect());
+    if known.answers == Some(answers) {
         Ok(Decision::Settled(Answer::known(known)))
     } else {
         Err(Refusal::RunConflict {
@@ -67,7 +55,8 @@ fn repeat(fold: &Fold, known: &RunRecord, command: &ResumeCommand) -> Result<Dec
 
 /// What earlier answers make of a resume.
 pub(super) enum Standing<'a> {
-    /// All entries are open, or go out once more because the run that took them failed.
+    /// All entries are open, or go out once more because the run that took them failed; then
+    /// what has expired since may be given up.
     Apply,
     /// A run took these very answers.
     Taken(&'a RunRecord),
@@ -81,6 +70,7 @@ pub(super) fn standing<'a>(
     fold: &'a Fold,
     of: &RunId,
     entries: &[ResumeEntry],
+    asking: &Asking<'_>,
 ) -> Result<Standing<'a>, Refusal> {
     let registry = fold.registry();
     let interrupts = registry.interrupts();
@@ -96,8 +86,19 @@ pub(super) fn standing<'a>(
     {
         return Ok(Standing::Taken(taker));
     }
+    let gives_up = |entry: &ResumeEntry, answer: &Given| {
+        is_latest
+            && entry.status == ResumeStatus::Cancelled
+            && registry.run(&answer.run).is_some_and(RunRecord::has_failed)
+            && interrupts
+                .find_latest(&entry.interrupt)
+                .is_some_and(|(_, raised)| raised.has_expired(asking.now))
+    };
     for entry in entries {
-        if let Some(answer) = answer(entry).filter(|answer| !answer.equals(entry)) {
+        if let Some(answer) = answer(entry)
+            && !answer.equals(entry)
+            && !gives_up(entry, answer)
+        {
             return Err(already_resolved(of, &entry.interrupt, answer));
         }
     }
@@ -111,15 +112,14 @@ pub(super) fn standing<'a>(
         Some(entry) => Refusal::InterruptUnknown {
             interrupt: entry.interrupt.clone(),
         },
-        None => no_answers(interrupts),
+        // What is open belongs to another run.
+        None => Refusal::ResumeIncomplete {
+            missing: Vec::new(),
+        },
     })
 }
 
-fn already_resolved(
-    of: &RunId,
-    interrupt: &InterruptId,
-    answer: &crate::registry::Answer,
-) -> Refusal {
+fn already_resolved(of: &RunId, interrupt: &InterruptId, answer: &Given) -> Refusal {
     Refusal::AlreadyResolved {
         of: of.clone(),
         interrupt: interrupt.clone(),
@@ -129,16 +129,8 @@ fn already_resolved(
     }
 }
 
-fn no_answers(interrupts: &Interrupts) -> Refusal {
-    let missing = interrupts
-        .open()
-        .map(|raised| raised.interrupt.id.clone())
-        .collect();
-    Refusal::ResumeIncomplete { missing }
-}
-
 /// Why a payload was not checked, by interrupt.
-pub(super) type Unchecked = Vec<(InterruptId, Box<str>)>;
+pub(super) type Unchecked = HashMap<InterruptId, Box<str>>;
 
 /// Checks entries that are to be applied to the latest interrupted run.
 pub(super) fn check(
@@ -148,8 +140,8 @@ pub(super) fn check(
     verdicts: &Verdicts,
     asking: &Asking<'_>,
 ) -> Result<Unchecked, Refusal> {
-    let raised = fold.registry().interrupts().latest();
-    let find = |id: &InterruptId| raised.iter().find(|raised| raised.interrupt.id == *id);
+    let interrupts = fold.registry().interrupts();
+    let find = |id: &InterruptId| interrupts.find_latest(id).map(|(_, raised)| raised);
     if let Some(entry) = entries
         .iter()
         .find(|entry| find(&entry.interrupt).is_none())
@@ -164,7 +156,8 @@ pub(super) fn check(
             interrupt: entry.interrupt.clone(),
         });
     }
-    let ids = raised.iter().map(|raised| &raised.interrupt.id);
+    let raised = interrupts.latest().iter();
+    let ids = raised.map(|raised| &raised.interrupt.id);
     let missing: Vec<_> = ids.filter(|id| !named.contains(id)).cloned().collect();
     if !missing.is_empty() {
         return Err(Refusal::ResumeIncomplete { missing });
@@ -202,7 +195,7 @@ pub(super) fn check(
                     errors: errors.clone(),
                 });
             }
-            Verdict::Unchecked(reason) => unchecked.push((interrupt, reason.clone())),
+            Verdict::Unchecked(reason) => drop(unchecked.insert(interrupt, reason.clone())),
         }
     }
     Ok(unchecked)
@@ -277,7 +270,6 @@ impl Answers<'_> {
     /// Records each answer; those that go out once more stand in the log already.
     pub(super) fn push_resolved(&self, draft: &mut Draft<'_>, run: &RunId) {
         for entry in self.entries {
-            let unchecked = self.unchecked.iter().find(|(id, _)| *id == entry.interrupt);
             let fact = Fact::InterruptResolved(InterruptResolved {
                 by: draft.asking.by.clone(),
                 of: self.of.clone(),
@@ -285,7 +277,7 @@ impl Answers<'_> {
                 status: entry.status,
                 payload: entry.payload.clone(),
                 run_id: run.clone(),
-                unchecked: unchecked.map(|(_, reason)| reason.clone()),
+                unchecked: self.unchecked.get(&entry.interrupt).cloned(),
             });
             draft.push(Class::CONTROL, run, &fact);
         }

@@ -2,11 +2,11 @@
 //!
 //! A client may send its whole history or only what is new; new is what the thread does not hold
 //! under that role and id. Its `state` counts only if it is not one that the thread has left
-//! behind.
+//! behind. Bounded is what is new: a thread's own history and state come back at any size.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use threadcast_agui::ids::{InterruptId, RunId};
+use threadcast_agui::ids::{MessageId, RunId};
 use threadcast_agui::json::RawJson;
 use threadcast_agui::message::Message;
 use threadcast_agui::patch::Patch;
@@ -22,6 +22,11 @@ use crate::fingerprint::Fingerprint;
 use crate::fold::Fold;
 use crate::patch::{StateLimits, apply_patch};
 use crate::thread_record::StoredRecord;
+
+/// Most bytes of the messages that are new with one run: they enter the log within its RUN_STARTED,
+/// which has to stay under [`EVENT_BYTES_MAX`](crate::owner::EVENT_BYTES_MAX) with what else the
+/// agent says in it.
+pub const MESSAGES_BYTES_MAX: usize = 9 << 20;
 
 pub(super) fn decide(
     fold: &Fold,
@@ -41,7 +46,7 @@ pub(super) fn decide(
         };
     }
     let messages = new_messages(fold, &input.messages);
-    let answers = match standing(fold, command, !messages.is_empty())? {
+    let answers = match standing(fold, command, !messages.is_empty(), asking)? {
         Plain::Settled(answer) => return Ok(Decision::Settled(answer)),
         Plain::Resume(of) => {
             let unchecked = resume::check(fold, of, &input.resume, verdicts, asking)?;
@@ -78,40 +83,41 @@ fn standing<'a>(
     fold: &'a Fold,
     command: &RunCommand,
     brings_new: bool,
+    asking: &Asking<'_>,
 ) -> Result<Plain<'a>, Refusal> {
     let interrupts = fold.registry().interrupts();
     let entries = &command.input.resume;
-    if entries.is_empty() {
-        return ordinary(fold);
-    }
     // Plain clients cannot say which run they answer: entries that all fit the latest interrupted
     // run are for it.
-    let raised = interrupts.latest();
-    let is_of_latest = |id: &InterruptId| raised.iter().any(|raised| raised.interrupt.id == *id);
-    if let Some(entry) = entries.iter().find(|entry| !is_of_latest(&entry.interrupt)) {
-        return Err(Refusal::InterruptUnknown {
-            interrupt: entry.interrupt.clone(),
-        });
+    let mut asked_by = None;
+    for entry in entries {
+        let Some((of, _)) = interrupts.find_latest(&entry.interrupt) else {
+            return Err(Refusal::InterruptUnknown {
+                interrupt: entry.interrupt.clone(),
+            });
+        };
+        asked_by = Some(of);
     }
-    let Some(of) = interrupts.latest_run() else {
+    let Some(of) = asked_by else {
         return ordinary(fold);
     };
-    match resume::standing(fold, of, entries)? {
-        Standing::Taken(_) if brings_new => ordinary(fold),
-        Standing::Taken(taker) => Ok(Plain::Settled(Answer::known(taker))),
-        Standing::Apply => {
-            let expected = resume::agent_of(fold, of)?;
-            if *expected != command.agent {
-                let (expected, found) = (expected.clone(), command.agent.clone());
-                return Err(Refusal::ForeignAgent {
-                    of: of.clone(),
-                    expected,
-                    found,
-                });
-            }
-            Ok(Plain::Resume(of))
-        }
+    let standing = resume::standing(fold, of, entries, asking)?;
+    if matches!(standing, Standing::Taken(_)) && brings_new {
+        return ordinary(fold);
     }
+    let expected = resume::agent_of(fold, of)?;
+    if *expected != command.agent {
+        let (expected, found) = (expected.clone(), command.agent.clone());
+        return Err(Refusal::ForeignAgent {
+            of: of.clone(),
+            expected,
+            found,
+        });
+    }
+    Ok(match standing {
+        Standing::Taken(taker) => Plain::Settled(Answer::known(taker)),
+        Standing::Apply => Plain::Resume(of),
+    })
 }
 
 fn ordinary(fold: &Fold) -> Result<Plain<'_>, Refusal> {
@@ -163,6 +169,7 @@ impl Start<'_> {
                 run: active.id.clone(),
             });
         }
+        must_be_free(fold, self.messages)?;
         let state = self
             .state
             .map_or(Ok(None), |state| other_state(fold, state))?;
@@ -175,11 +182,17 @@ impl Start<'_> {
             .iter()
             .map(|message| message.to_json().to_string())
             .collect();
+        let messages = format!("[{}]", messages.join(","));
+        must_fit(
+            "the list of new messages",
+            messages.len(),
+            MESSAGES_BYTES_MAX,
+        )?;
         let public = RunAccepted {
             by: asking.by.clone(),
             run_id: self.run.clone(),
             agent: self.agent.clone(),
-            messages: RawJson::from_trusted(format!("[{}]", messages.join(","))),
+            messages: RawJson::from_trusted(messages),
             resume: self.answers.as_ref().map(Answers::to_accepted),
         };
         let submission = Submission {
@@ -217,18 +230,36 @@ impl Start<'_> {
     }
 }
 
+/// Every client takes a message that comes under a held id for the one it holds: whatever its role,
+/// it would be lost for all but the agent.
+fn must_be_free(fold: &Fold, new: &[Message]) -> Result<(), Refusal> {
+    let mut roles: HashMap<&MessageId, &str> = HashMap::with_capacity(new.len());
+    for message in new {
+        let held = fold.conversation().message(&message.id).map(Message::role);
+        let taken = held.or_else(|| roles.insert(&message.id, message.role()));
+        if let Some(taken) = taken {
+            let (id, role) = (&message.id, message.role());
+            return Err(Refusal::InputInvalid {
+                at: "messages",
+                reason: format!("`{id}` is the id of a message of role `{taken}`, not `{role}`")
+                    .into(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn must_fit(what: &'static str, found: usize, limit: usize) -> Result<(), Refusal> {
+    if found > limit {
+        return Err(Refusal::TooLarge { what, limit, found });
+    }
+    Ok(())
+}
+
 /// The patch that makes the submitted state the thread's, if it says something: neither nothing,
 /// nor what the thread holds or has left behind.
 fn other_state(fold: &Fold, state: &RawJson) -> Result<Option<RawJson>, Refusal> {
     let limits = StateLimits::default();
-    let found = state.as_str().len();
-    if found > limits.bytes_max {
-        return Err(Refusal::TooLarge {
-            what: "state",
-            limit: limits.bytes_max,
-            found,
-        });
-    }
     let invalid = |reason: String| Refusal::InputInvalid {
         at: "state",
         reason: reason.into(),
@@ -244,6 +275,7 @@ fn other_state(fold: &Fold, state: &RawJson) -> Result<Option<RawJson>, Refusal>
     if is_empty || is_known {
         return Ok(None);
     }
+    must_fit("state", state.as_str().len(), limits.bytes_max)?;
     let patch = RawJson::from_trusted(format!(r#"[{{"op":"replace","path":"","value":{state}}}]"#));
     let read = Patch::read(patch.as_str()).map_err(|error| invalid(error.to_string()))?;
     apply_patch(held, &read, &limits).map_err(|error| invalid(error.to_string()))?;

@@ -42,8 +42,7 @@ impl Verdicts {
             Command::Run(command) => &command.input.resume,
         };
         let answered = entries.iter().filter_map(|entry| {
-            let mut raised = interrupts.latest().iter();
-            let raised = raised.find(|raised| raised.interrupt.id == entry.interrupt)?;
+            let (_, raised) = interrupts.find_latest(&entry.interrupt)?;
             let is_due = entry.status == ResumeStatus::Resolved
                 && raised.interrupt.response_schema.is_some()
                 && self.get(latest, &entry.interrupt).is_none();

@@ -1,6 +1,5 @@
 //! The next append of a run: as many groups as fit, and what the fold says about them.
 
-use serde_json::Value;
 use threadcast_agui::event::Outcome;
 use threadcast_thread_log::engine::{Append, Durability, Guard, SourceRange};
 use threadcast_thread_log::entry::{Class, Millis, NewEntry};
@@ -11,11 +10,11 @@ use threadcast_thread_log::run_status::RunStatus;
 
 use super::group::{End, Group, Queued, StateChange, fact_entry};
 use super::{BATCH_BYTES_MAX, BATCH_EVENTS_MAX, InFlight, Owner, Phase};
-use crate::ending::ErrorCode;
-use crate::fact::{AcceptedResume, Fact, InterruptReopened, StateDiverged};
+use crate::ending::{ErrorCode, quoted};
+use crate::fact::{Fact, InterruptReopened, StateDiverged};
 use crate::fold::Fold;
-use crate::patch::{PatchFailure, StateLimits, apply_patch};
-use crate::registry::{RaisedInterrupt, finished_status};
+use crate::patch::{Document, PatchFailure, StateLimits};
+use crate::registry::{RaisedInterrupt, Took, finished_status};
 use crate::thread_record::StoredRecord;
 
 impl Owner {
@@ -103,10 +102,12 @@ impl Owner {
         batch.entries.push(queued.entry.clone());
         match &queued.state {
             None => {}
-            Some(StateChange::Snapshot(snapshot)) => batch.state = Some(snapshot.clone()),
+            Some(StateChange::Snapshot(snapshot)) => {
+                batch.state = Some(Document::new(snapshot.clone()));
+            }
             Some(StateChange::Delta(patch)) => {
-                match apply_patch(batch.state(), patch, &StateLimits::default()) {
-                    Ok(state) => batch.state = Some(state),
+                match batch.state_mut().apply(patch, &StateLimits::default()) {
+                    Ok(()) => {}
                     Err(failure) => {
                         batch.touches_state = true;
                         batch.entries.push(fact_entry(
@@ -121,22 +122,17 @@ impl Owner {
     }
 
     fn diverged(&self, failure: &PatchFailure) -> Fact {
-        let PatchFailure {
-            operation,
-            path,
-            problem,
-        } = failure;
         Fact::StateDiverged(StateDiverged {
             by: Principal::hub(),
             run_id: self.run.clone(),
-            operation: *operation,
-            path: path.clone(),
-            reason: problem.to_string().into(),
+            operation: failure.operation,
+            path: quoted(&failure.path).into(),
+            reason: quoted(&failure.problem.to_string()).into(),
         })
     }
 
     /// Whether no run that carried these answers can have reached the agent.
-    fn was_never_sent(&self, fold: &Fold, took: &AcceptedResume) -> bool {
+    fn was_never_sent(&self, fold: &Fold, took: &Took) -> bool {
         let unreached = |code: &str| code == ErrorCode::AgentUnreached.as_str();
         !fold.registry().runs().iter().any(|run| {
             let failed_unreached = run
@@ -151,15 +147,11 @@ impl Owner {
         })
     }
 
-    fn add_reopened(&self, batch: &mut Batch<'_>, took: &AcceptedResume, at: Millis) {
+    fn add_reopened(&self, batch: &mut Batch<'_>, took: &Took, at: Millis) {
         let fact = Fact::InterruptReopened(InterruptReopened {
             by: Principal::hub(),
             of: took.of.clone(),
-            interrupt_ids: took
-                .entries
-                .iter()
-                .map(|entry| entry.interrupt_id.clone())
-                .collect(),
+            interrupt_ids: took.interrupts.clone(),
             run_id: self.run.clone(),
         });
         let entry = fact_entry(&self.run, at, &fact);
@@ -218,7 +210,7 @@ struct Batch<'a> {
     fold: &'a Fold,
     entries: Vec<NewEntry>,
     /// The shared state after the entries, once one of them changed it.
-    state: Option<Value>,
+    state: Option<Document>,
     touches_state: bool,
     reopens: bool,
 }
@@ -234,10 +226,10 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn state(&self) -> &Value {
+    /// One copy serves the whole batch.
+    fn state_mut(&mut self) -> &mut Document {
         self.state
-            .as_ref()
-            .unwrap_or_else(|| self.fold.conversation().state())
+            .get_or_insert_with(|| self.fold.conversation().state_document().clone())
     }
 
     fn state_guard(&self) -> Option<Seq> {

@@ -9,8 +9,8 @@ use threadcast_agui::patch::Patch;
 use threadcast_thread_log::entry::{Body, Class, Millis, NewEntry, Origin, Record};
 use threadcast_thread_log::principal::Principal;
 
-use crate::fact::{AcceptedResume, Fact, RunDispatched};
-use crate::registry::RunRecord;
+use crate::fact::{Fact, RunDispatched};
+use crate::registry::{RunRecord, Took};
 
 /// The entries of one event; none if it leaves nothing in the log.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Group {
     /// How the run ends, if it ends here.
     pub(super) end: Option<End>,
     /// The answers that were never sent, if the run ends for want of an agent.
-    pub(super) reopens: Option<AcceptedResume>,
+    pub(super) reopens: Option<Took>,
 }
 
 /// An entry, and what it does to the shared state.

@@ -1,8 +1,8 @@
 //! What an agent still sends after its run has ended.
 //!
-//! A RUN_ERROR right behind RUN_FINISHED is that run's late failure, as long as nothing else
-//! happened in between: it carries no ids, so behind anything else it would be taken for the
-//! failure of another run. The rest is recorded as facts, the first few of it.
+//! The first RUN_ERROR behind RUN_FINISHED is that run's late failure, as long as nothing else was
+//! decided in between and the agent began no other run: it carries no ids, so it would be taken for
+//! the failure of that one. The rest is recorded as facts, the first few of it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use threadcast_thread_log::principal::Principal;
 use threadcast_thread_log::run_status::RunStatus;
 
 use super::group::fact_entry;
-use super::{InFlight, Owner};
+use super::{AgentPolicy, InFlight, Owner};
 use crate::fact::{Fact, RunTrailing};
 use crate::fold::Fold;
 use crate::registry::RunRecord;
@@ -33,11 +33,14 @@ const UNREADABLE: &str = "unreadable";
 const TYPE_CHARS_MAX: usize = 64;
 
 /// Late events that are not in the log yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Late {
+    policy: AgentPolicy,
     error: Option<LateError>,
+    /// Whether a RUN_ERROR that comes next is this run's.
+    may_fail: bool,
     facts: VecDeque<NewEntry>,
-    /// How many late events were recorded or wait for it.
+    /// How many facts were recorded or wait for it.
     count: usize,
 }
 
@@ -48,43 +51,43 @@ struct LateError {
 }
 
 impl Late {
+    pub(super) fn new(policy: AgentPolicy) -> Self {
+        Self {
+            policy,
+            error: None,
+            may_fail: true,
+            facts: VecDeque::new(),
+            count: 0,
+        }
+    }
+
     pub(super) fn take(&mut self, data: &str, run: &RunId, now: Millis) {
-        if self.count == TRAILING_MAX {
+        if !self.may_fail && self.count == TRAILING_MAX {
             return;
         }
-        match Event::read(data) {
-            Ok(event) => {
-                if let EventBody::RunError { message, .. } = &event.body
-                    && self.count == 0
-                {
-                    self.count += 1;
-                    let body = Body::Event {
-                        json: event.json.clone(),
-                        from_chunk: false,
-                    };
-                    let record = Record {
-                        at: now,
-                        run: Some(run.clone()),
-                        origin: Origin::Agent,
-                        body,
-                    };
-                    let entry = NewEntry {
-                        class: Class::CONTROL,
-                        record: Arc::new(record),
-                    };
-                    self.error = Some(LateError {
-                        entry,
-                        message: message.clone(),
-                    });
-                } else {
-                    self.trail(event.type_name(), run, now);
-                }
+        let Ok(event) = Event::read(data) else {
+            return self.trail(UNREADABLE, run, now);
+        };
+        match &event.body {
+            EventBody::RunError { message, .. } if self.may_fail => {
+                self.may_fail = false;
+                let message = message.clone();
+                self.error = self.policy.keep(event).map(|event| LateError {
+                    entry: error_entry(event, run, now),
+                    message,
+                });
             }
-            Err(_) => self.trail(UNREADABLE, run, now),
+            body => {
+                self.may_fail &= !matches!(body, EventBody::RunStarted { .. });
+                self.trail(event.type_name(), run, now);
+            }
         }
     }
 
     fn trail(&mut self, event_type: &str, run: &RunId, now: Millis) {
+        if self.count == TRAILING_MAX {
+            return;
+        }
         self.count += 1;
         let fact = Fact::RunTrailing(RunTrailing {
             by: Principal::hub(),
@@ -121,9 +124,24 @@ impl Late {
             return;
         }
         if let Some(run) = &error.entry.record.run {
-            self.count -= 1;
             self.trail("RUN_ERROR", run, error.entry.record.at);
         }
+    }
+}
+
+fn error_entry(event: Event, run: &RunId, now: Millis) -> NewEntry {
+    let record = Record {
+        at: now,
+        run: Some(run.clone()),
+        origin: Origin::Agent,
+        body: Body::Event {
+            json: event.json,
+            from_chunk: false,
+        },
+    };
+    NewEntry {
+        class: Class::CONTROL,
+        record: Arc::new(record),
     }
 }
 

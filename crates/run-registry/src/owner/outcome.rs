@@ -2,6 +2,7 @@
 
 use threadcast_thread_log::engine::{Appended, Refused, RefusedReason};
 
+use super::group::Group;
 use super::{InFlight, Owner, Phase, Retry};
 use crate::ending::Ending;
 use crate::fold::Fold;
@@ -49,7 +50,7 @@ impl Owner {
     /// missed.
     pub fn refused(&mut self, refused: &Refused, fold: &Fold) -> Retry {
         let Some(in_flight) = self.in_flight.take() else {
-            return self.refused_beat(refused.reason);
+            return Retry::Again;
         };
         match (refused.reason, in_flight) {
             (RefusedReason::Conflict, InFlight::LateError) => {
@@ -71,15 +72,6 @@ impl Owner {
         }
     }
 
-    /// An append that was not asked for here carried no entries: it only showed that the owner
-    /// lives.
-    fn refused_beat(&mut self, reason: RefusedReason) -> Retry {
-        match reason {
-            RefusedReason::Fenced | RefusedReason::Gone if !self.has_ended() => self.fence(),
-            _ => Retry::Again,
-        }
-    }
-
     /// The log has groups up to `source`, not up to where the append began.
     fn place(&mut self, source: u64, to: u64, fold: &Fold) -> Retry {
         if source < self.acknowledged {
@@ -94,13 +86,20 @@ impl Owner {
         }
     }
 
-    /// Drops what the log cannot take any more and ends the run.
+    /// Drops what the log cannot take any more and ends the run; a log that lost the dispatch, too,
+    /// is told again that the agent may have been reached.
     fn diverge(&mut self, source: u64, fold: &Fold) {
         self.clear_queue();
         (self.newest, self.acknowledged) = (source, source);
         self.stream.start_over(fold.registry().status(&self.run));
-        self.phase = Phase::Open;
-        self.end(&Ending::LogDiverged, self.now);
+        let mut end = self.stream.end(&Ending::LogDiverged, self.now);
+        let record = fold.registry().run(&self.run);
+        if self.is_dispatched && record.is_some_and(|run| !run.is_dispatched) {
+            let dispatched = Group::dispatched(&self.run, self.now);
+            end.entries.splice(0..0, dispatched.entries);
+        }
+        self.push(end);
+        self.phase = Phase::Ending;
     }
 
     /// The lease is gone: freed by our own end, whose outcome was unknown, or taken by another.

@@ -11,13 +11,18 @@ use threadcast_agui::make;
 use threadcast_thread_log::entry::{Millis, Origin};
 use threadcast_thread_log::run_status::RunStatus;
 
-use super::AgentPolicy;
 use super::group::Group;
+use super::{AgentPolicy, EVENT_BYTES_MAX};
 use crate::ending::Ending;
+use crate::nesting::depth_around;
 use crate::verify::{Expected, Verifier, Violation};
 
 /// Largest STATE_SNAPSHOT event in bytes.
 pub const STATE_SNAPSHOT_BYTES_MAX: usize = 8 << 20;
+
+/// Deepest metadata of an event, and content of an activity: the message that keeps them must not be
+/// too deep inside a run input, inside a frame.
+pub const KEPT_DEPTH_MAX: usize = 56;
 
 /// The protocol version that the hub speaks where it speaks itself.
 const PROTOCOL_VERSION: &str = "1.0";
@@ -42,6 +47,15 @@ pub(super) struct Taken {
     pub(super) group: Group,
     /// Why the stream cannot go on.
     pub(super) ending: Option<Ending>,
+}
+
+impl From<Ending> for Taken {
+    fn from(ending: Ending) -> Self {
+        Self {
+            group: Group::default(),
+            ending: Some(ending),
+        }
+    }
 }
 
 impl Stream {
@@ -69,36 +83,36 @@ impl Stream {
         let read = Event::read(data).and_then(|event| self.thinking.translate(event));
         let event = match read {
             Ok(event) => event,
-            Err(error) => return self.violation(Group::default(), "event-shape", &error),
+            Err(error) => return self.violation("event-shape", &error).into(),
         };
         if matches!(event.body, EventBody::StateSnapshot { .. })
-            && data.len() > STATE_SNAPSHOT_BYTES_MAX
+            && let Err(ending) = must_fit("a state", &event, STATE_SNAPSHOT_BYTES_MAX)
         {
-            let what = format!(
-                "a state of {} bytes, at most {STATE_SNAPSHOT_BYTES_MAX} are allowed",
-                data.len()
-            );
-            return Taken {
-                group: Group::default(),
-                ending: Some(Ending::TooLarge { what: what.into() }),
-            };
+            return ending.into();
+        }
+        if let Err(problem) = must_be_flat(&event) {
+            return self.violation("event-shape", &problem).into();
         }
         let Some(event) = self.without_raw(event) else {
             return Taken::default();
         };
         let event = match event {
             Ok(event) => event,
-            Err(violation) => return self.broken(Group::default(), &violation),
+            Err(violation) => return self.broken(&violation).into(),
         };
         let event_type = event.type_name().to_owned();
         let mut expanded = Vec::new();
         if let Err(error) = self.lanes.expand(event, |event| expanded.push(event)) {
-            return self.violation(Group::default(), "chunk", &format!("{event_type}: {error}"));
+            let problem = format!("{event_type}: {error}");
+            return self.violation("chunk", &problem).into();
         }
         let mut group = Group::default();
         for piece in expanded {
-            if let Err(violation) = self.admit(&mut group, piece.event, piece.from_chunk, now) {
-                return self.broken(group, &violation);
+            if let Err(ending) = self.admit(&mut group, piece.event, piece.from_chunk, now) {
+                return Taken {
+                    group,
+                    ending: Some(ending),
+                };
             }
         }
         Taken {
@@ -110,13 +124,12 @@ impl Stream {
     /// The event as the policy has it; `None` if it leaves nothing, though even then it must be
     /// legal.
     fn without_raw(&self, event: Event) -> Option<Result<Event, Violation>> {
-        if self.policy.keep_raw {
-            return Some(Ok(event));
+        if matches!(event.body, EventBody::Raw { .. })
+            && let Err(violation) = self.verifier.judge(&event, &self.expected)
+        {
+            return Some(Err(violation));
         }
-        match event.without_raw() {
-            Some(event) => Some(Ok(event)),
-            None => self.verifier.judge(&event, &self.expected).err().map(Err),
-        }
+        self.policy.keep(event).map(Ok)
     }
 
     /// Judges one event of the expanded stream and queues it.
@@ -126,12 +139,16 @@ impl Stream {
         event: Event,
         from_chunk: bool,
         now: Millis,
-    ) -> Result<(), Violation> {
-        self.verifier.judge(&event, &self.expected)?;
+    ) -> Result<(), Ending> {
+        self.verifier
+            .judge(&event, &self.expected)
+            .map_err(|violation| self.broken(&violation))?;
         let event = match &event.body {
             EventBody::RunStarted { .. } => {
+                let started = make::run_started_with_input(&event, self.input.clone());
+                must_fit("a RUN_STARTED with its input", &started, EVENT_BYTES_MAX)?;
                 self.is_started = true;
-                make::run_started_with_input(&event, self.input.clone())
+                started
             }
             // A refusal by the agent: it must not be taken for the failure of the run before.
             EventBody::RunError { .. } if !self.is_started => {
@@ -171,20 +188,43 @@ impl Stream {
         self.is_started = status == RunStatus::Running;
     }
 
-    fn broken(&self, group: Group, violation: &Violation) -> Taken {
-        self.violation(group, violation.rule.as_str(), &violation.message)
+    fn broken(&self, violation: &Violation) -> Ending {
+        self.violation(violation.rule.as_str(), &violation.message)
     }
 
-    fn violation(&self, group: Group, rule: &str, problem: &dyn std::fmt::Display) -> Taken {
+    fn violation(&self, rule: &str, problem: &dyn std::fmt::Display) -> Ending {
         let reason = format!(
             "event {} of the stream breaks rule `{rule}`: {problem}",
             self.taken
         );
-        Taken {
-            group,
-            ending: Some(Ending::Violation {
-                reason: reason.into(),
-            }),
+        Ending::Violation {
+            reason: reason.into(),
         }
     }
+}
+
+fn must_be_flat(event: &Event) -> Result<(), String> {
+    let content = match &event.body {
+        EventBody::ActivitySnapshot { content, .. } => Some(("content", content)),
+        _ => None,
+    };
+    let metadata = event.metadata.as_ref().map(|kept| ("metadata", kept));
+    for (name, kept) in metadata.into_iter().chain(content) {
+        let found = depth_around(kept.values());
+        if found > KEPT_DEPTH_MAX {
+            return Err(format!(
+                "`{name}` is nested {found} levels deep, at most {KEPT_DEPTH_MAX} are allowed"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn must_fit(what: &str, event: &Event, max: usize) -> Result<(), Ending> {
+    let found = event.json.as_str().len();
+    if found <= max {
+        return Ok(());
+    }
+    let what = format!("{what} of {found} bytes, at most {max} are allowed");
+    Err(Ending::TooLarge { what: what.into() })
 }

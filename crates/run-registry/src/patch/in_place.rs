@@ -1,7 +1,8 @@
-//! A copy of a document on its way through a patch.
+//! A document on its way through a patch, changed in place: what each operation costs is a matter of
+//! what it touches, not of the document.
 //!
 //! Invariant: `bytes` is the length of `doc` as JSON text before and after each operation that
-//! succeeds; after one that fails the copy is thrown away.
+//! succeeds; `undo` leads back to the document before the patch, order of members included.
 
 use std::borrow::Cow;
 
@@ -12,30 +13,40 @@ use threadcast_agui::patch::PatchOp;
 use threadcast_agui::pointer::Pointer;
 
 use crate::patch::measure::{depth, json_bytes, name_bytes, separator_bytes};
+use crate::patch::undo::Undo;
 use crate::patch::{PatchProblem, StateLimits};
 
-pub(super) struct WorkingCopy<'a> {
-    doc: Value,
+pub(super) struct InPlace<'a> {
+    doc: &'a mut Value,
     /// Length of `doc` as JSON text.
     bytes: usize,
     /// A few bytes of patch can copy a large value many times; this bounds the work, not only its
     /// outcome.
     copied_bytes: usize,
     limits: &'a StateLimits,
+    undo: Undo,
 }
 
-impl<'a> WorkingCopy<'a> {
-    pub(super) fn of(doc: &Value, limits: &'a StateLimits) -> Self {
+impl<'a> InPlace<'a> {
+    /// `bytes` is the length of `doc`.
+    pub(super) fn new(doc: &'a mut Value, bytes: usize, limits: &'a StateLimits) -> Self {
         Self {
-            doc: doc.clone(),
-            bytes: json_bytes(doc),
+            doc,
+            bytes,
             copied_bytes: 0,
             limits,
+            undo: Undo::default(),
         }
     }
 
-    pub(super) fn into_doc(self) -> Value {
-        self.doc
+    /// The length after all operations.
+    pub(super) fn keep(self) -> usize {
+        self.bytes
+    }
+
+    /// Takes back everything; also what an operation that failed did first.
+    pub(super) fn take_back(self) {
+        self.undo.run(self.doc);
     }
 
     pub(super) fn apply(&mut self, op: &PatchOp) -> Result<(), PatchProblem> {
@@ -101,7 +112,8 @@ impl<'a> WorkingCopy<'a> {
                 from: from.as_str().into(),
             });
         }
-        let (value, frame_bytes) = self.detach(from)?;
+        let frame_bytes = self.detach(from)?;
+        let value = self.undo.taken().cloned().unwrap_or_default();
         let place = self.place(path)?;
         if path.tokens().count() > from.tokens().count() {
             self.check_depth(path, &value)?;
@@ -113,8 +125,8 @@ impl<'a> WorkingCopy<'a> {
 
     fn remove(&mut self, path: &Pointer) -> Result<(), PatchProblem> {
         permit(path)?;
-        let (removed, frame_bytes) = self.detach(path)?;
-        self.bytes -= frame_bytes + json_bytes(&removed);
+        let frame_bytes = self.detach(path)?;
+        self.bytes -= frame_bytes + self.undo.taken().map_or(0, json_bytes);
         Ok(())
     }
 
@@ -126,7 +138,8 @@ impl<'a> WorkingCopy<'a> {
             path: pointer_buf(path)?,
             value: value.clone(),
         };
-        patch_unsafe(&mut self.doc, &[PatchOperation::Replace(operation)])
+        self.undo.set_aside(self.doc, path.as_str());
+        patch_unsafe(self.doc, &[PatchOperation::Replace(operation)])
             .map_err(|_| unresolved(path))?;
         self.bytes = bytes;
         Ok(())
@@ -139,30 +152,45 @@ impl<'a> WorkingCopy<'a> {
             path: pointer_buf(path)?,
             value,
         };
-        patch_unsafe(&mut self.doc, &[PatchOperation::Add(operation)])
-            .map_err(|_| unresolved(path))?;
+        match split(path).map(|(parent, name)| (self.doc.pointer(parent), parent, name)) {
+            Some((Some(Value::Array(elements)), parent, name)) => {
+                let at = index(&name).unwrap_or(elements.len());
+                self.undo.added_element(parent, at);
+            }
+            Some((Some(Value::Object(members)), parent, name))
+                if !members.contains_key(name.as_ref()) =>
+            {
+                self.undo.added_member(parent, &name);
+            }
+            _ => self.undo.set_aside(self.doc, path.as_str()),
+        }
+        patch_unsafe(self.doc, &[PatchOperation::Add(operation)]).map_err(|_| unresolved(path))?;
         self.bytes = bytes;
         Ok(())
     }
 
-    /// Takes a value out, and tells the bytes around it; in place of the root it leaves null.
-    fn detach(&mut self, path: &Pointer) -> Result<(Value, usize), PatchProblem> {
+    /// Takes a value out, which [`Undo::taken`] gives, and tells the bytes around it; in place of
+    /// the root it leaves null.
+    fn detach(&mut self, path: &Pointer) -> Result<usize, PatchProblem> {
         let Some((parent, name)) = split(path) else {
             // Counted as if null had stood beside it.
             self.bytes += "null".len();
-            return Ok((self.doc.take(), 0));
+            self.undo.set_aside(self.doc, "");
+            return Ok(0);
         };
         match self.doc.pointer_mut(parent) {
             Some(Value::Array(elements)) => {
-                let index = index(&name).filter(|index| *index < elements.len());
-                let removed = elements.remove(index.ok_or_else(|| unresolved(path))?);
-                Ok((removed, separator_bytes(elements.len())))
+                let at = index(&name).filter(|index| *index < elements.len());
+                let at = at.ok_or_else(|| unresolved(path))?;
+                self.undo.took_element(parent, at, elements.remove(at));
+                Ok(separator_bytes(elements.len()))
             }
             Some(Value::Object(members)) => {
-                let removed = members
-                    .shift_remove(name.as_ref())
-                    .ok_or_else(|| unresolved(path))?;
-                Ok((removed, name_bytes(&name) + separator_bytes(members.len())))
+                let at = members.keys().position(|member| *member == *name);
+                let at = at.ok_or_else(|| unresolved(path))?;
+                let value = members.shift_remove(name.as_ref()).unwrap_or_default();
+                self.undo.took_member(parent, &name, at, value);
+                Ok(name_bytes(&name) + separator_bytes(members.len()))
             }
             _ => Err(unresolved(path)),
         }
@@ -173,7 +201,7 @@ impl<'a> WorkingCopy<'a> {
         let Some((parent, name)) = split(path) else {
             return Ok(Place {
                 frame_bytes: 0,
-                gone_bytes: json_bytes(&self.doc),
+                gone_bytes: json_bytes(self.doc),
             });
         };
         match self.doc.pointer(parent) {

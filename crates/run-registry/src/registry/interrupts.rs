@@ -18,6 +18,8 @@ use crate::fingerprint::Fingerprint;
 #[derive(Clone, Debug, Default)]
 pub struct Interrupts {
     latest: Option<(RunId, Vec<RaisedInterrupt>)>,
+    /// Where in `latest` each id stands.
+    places: HashMap<InterruptId, usize>,
     answers: HashMap<RunId, HashMap<InterruptId, Answer>>,
 }
 
@@ -74,6 +76,12 @@ impl Interrupts {
         self.latest.as_ref().map_or(&[], |(_, raised)| raised)
     }
 
+    /// The run that raised the latest interrupts, and the one of them with this id.
+    pub fn find_latest(&self, id: &InterruptId) -> Option<(&RunId, &RaisedInterrupt)> {
+        let (of, raised) = self.latest.as_ref()?;
+        Some((of, raised.get(*self.places.get(id)?)?))
+    }
+
     /// The interrupts that wait for an answer; they are all of [`latest_run`](Self::latest_run).
     pub fn open(&self) -> impl Iterator<Item = &RaisedInterrupt> {
         self.latest.iter().flat_map(|(of, raised)| {
@@ -93,6 +101,8 @@ impl Interrupts {
     }
 
     pub(super) fn raise(&mut self, of: RunId, interrupts: &[Interrupt]) {
+        let ids = interrupts.iter().map(|interrupt| interrupt.id.clone());
+        self.places = ids.zip(0..).collect();
         self.latest = Some((of, interrupts.iter().map(RaisedInterrupt::new).collect()));
     }
 
@@ -116,7 +126,9 @@ impl Interrupts {
 
     pub(super) fn reopen(&mut self, of: &RunId, ids: &[InterruptId]) {
         if let Some(answers) = self.answers.get_mut(of) {
-            answers.retain(|id, _| !ids.contains(id));
+            for id in ids {
+                answers.remove(id);
+            }
         }
     }
 }

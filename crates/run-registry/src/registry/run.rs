@@ -8,6 +8,7 @@ use threadcast_thread_log::run_status::RunStatus;
 
 use crate::agent_name::AgentName;
 use crate::ending::ErrorCode;
+use crate::fact::AcceptedResume;
 use crate::fingerprint::Fingerprint;
 
 /// Most bytes of an error message that a record keeps; the log has all of it.
@@ -38,6 +39,8 @@ pub struct RunRecord {
     pub in_doubt: bool,
     /// The questions it answers.
     pub took: Option<Took>,
+    /// Of what it answers them, by [`Fingerprint::of_answers`].
+    pub answers: Option<Fingerprint>,
     /// The seq of the `run.accepted` whose tools and context it carries on, if its submission held
     /// answers alone.
     pub inherits: Option<Seq>,
@@ -75,6 +78,19 @@ pub struct Took {
     /// The run that raised them.
     pub of: RunId,
     pub interrupts: Vec<InterruptId>,
+}
+
+impl Took {
+    pub(crate) fn new(resume: &AcceptedResume) -> Self {
+        Self {
+            of: resume.of.clone(),
+            interrupts: resume
+                .entries
+                .iter()
+                .map(|entry| entry.interrupt_id.clone())
+                .collect(),
+        }
+    }
 }
 
 impl RunRecord {
@@ -117,14 +133,7 @@ impl RunRecord {
         self.status = status;
         self.failure = Some(Failure {
             code: code.map(Into::into),
-            message: first_bytes(message).into(),
+            message: message[..message.floor_char_boundary(FAILURE_BYTES_MAX)].into(),
         });
     }
-}
-
-fn first_bytes(message: &str) -> &str {
-    let end = (0..=FAILURE_BYTES_MAX.min(message.len()))
-        .rev()
-        .find(|end| message.is_char_boundary(*end));
-    &message[..end.unwrap_or(0)]
 }

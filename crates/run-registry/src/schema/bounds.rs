@@ -6,11 +6,13 @@
 //! meaning, make the schema unusable.
 //!
 //! Invariant: a schema that passes ends, however it refers to itself, and does so after at most
-//! [`VISITS_MAX`] visits for each place of the payload.
+//! [`VISITS_MAX`] visits for each place of the payload and [`ALL_VISITS_MAX`] for all of them.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+
+use crate::nesting::depth;
 
 /// Most references in a schema.
 pub const REFS_MAX: usize = 200;
@@ -18,9 +20,16 @@ pub const REFS_MAX: usize = 200;
 /// Most parts of a schema that may look at one place of a payload.
 pub const VISITS_MAX: usize = 10_000;
 
+/// Most visits of parts of a schema at all places of a payload together: a fraction of a second.
+pub const ALL_VISITS_MAX: usize = 250_000;
+
 /// Why a schema is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BoundsError {
+    #[error(
+        "the schema takes {visits} visits at each of {places} places, at most {ALL_VISITS_MAX} are made"
+    )]
+    AllVisits { visits: usize, places: usize },
     #[error("reference `{reference}` of the schema goes in a circle")]
     Circle { reference: String },
     #[error("the schema names a base of its own for a part of it")]
@@ -59,9 +68,12 @@ const INSIDE: [&str; 10] = [
     "unevaluatedProperties",
 ];
 
+/// Keywords that hold what a place is compared with, one by one.
+const LISTS: [&str; 2] = ["enum", "required"];
+
 const REFERENCES: [&str; 3] = ["$dynamicRef", "$recursiveRef", "$ref"];
 
-/// Checks what `schema` can cost on a payload as deep as `payload`.
+/// Checks what `schema` can cost on `payload`.
 pub(super) fn check(schema: &Value, payload: &Value) -> Result<(), BoundsError> {
     let mut survey = Survey {
         root: schema,
@@ -77,14 +89,20 @@ pub(super) fn check(schema: &Value, payload: &Value) -> Result<(), BoundsError> 
         known: HashMap::new(),
         nesting: 0,
     };
-    count.visits(schema, depth(payload)).map(|_| ())
+    let visits = count.visits(schema, depth(payload))?;
+    let places = places(payload);
+    if visits.saturating_mul(places) > ALL_VISITS_MAX {
+        return Err(BoundsError::AllVisits { visits, places });
+    }
+    Ok(())
 }
 
-fn depth(value: &Value) -> usize {
+/// Values and names, all of which a schema can look at.
+fn places(value: &Value) -> usize {
     match value {
-        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
-        _ => 0,
+        Value::Array(elements) => 1 + elements.iter().map(places).sum::<usize>(),
+        Value::Object(members) => 1 + members.len() + members.values().map(places).sum::<usize>(),
+        _ => 1,
     }
 }
 
@@ -176,7 +194,11 @@ impl<'a> Count<'a> {
         }
         self.nesting += 1;
         self.known.insert(key, None);
-        let visits = 1 + self.in_place(members, levels)? + self.inside(members, levels)?;
+        let listed: usize = LISTS
+            .iter()
+            .filter_map(|name| Some(members.get(*name)?.as_array()?.len()))
+            .sum();
+        let visits = 1 + listed + self.in_place(members, levels)? + self.inside(members, levels)?;
         if visits > VISITS_MAX {
             return Err(BoundsError::Visits);
         }

@@ -165,3 +165,21 @@ fn a_pattern_that_backtracks_without_end_is_given_up() {
         Verdict::Valid => panic!("the text does not match"),
     }
 }
+
+/// Time is not measured: what is bounded is how often parts of a schema look at places.
+#[test]
+fn a_schema_that_is_large_for_a_large_payload_is_not_used() {
+    let schema = |parts: usize| {
+        let parts = vec![r#"{"not":{}}"#; parts].join(",");
+        format!(r#"{{"items":{{"anyOf":[{parts}]}}}}"#)
+    };
+    let zeros = |count: usize| format!("[{}]", vec!["0"; count].join(","));
+    unchecked(&schema(4801), &zeros(501), "502 places");
+    unchecked(&schema(4801), &zeros(100), "101 places");
+    let choices = format!(r#"{{"items":{{"enum":{}}}}}"#, zeros(9_000));
+    unchecked(&choices, &zeros(1_000), "9002 visits");
+    invalid(&schema(200), &zeros(2), &["/0", "/1"]);
+    invalid(&schema(4801), &zeros(1), &["/0"]);
+    let flat = r#"{"items":{"type":"number"}}"#;
+    assert_eq!(judge_payload(flat, Some(&zeros(30_000))), Verdict::Valid);
+}

@@ -1,186 +1,190 @@
 //! What a run has open, begun again so that its continuation is legal for a client that joins.
 //!
-//! Beginning an item again changes nothing where its message is there. Where the agent has restated
-//! its messages without that of an open item, beginning it would bring the message back; such items
-//! come before the list of messages, which removes it once more.
+//! Beginning an item again changes nothing where its message is there, and tells its owner. Calls
+//! are begun for the sake of what is pending too: a client derives it from the calls that a run
+//! began and did not answer, in that order.
 
-use serde_json::json;
-use threadcast_agui::content::Content;
-use threadcast_agui::event::{Event, EventBody, TextRole};
-use threadcast_agui::ids::{MessageId, ToolCallId};
-use threadcast_agui::json::RawJson;
+use std::collections::{BTreeMap, HashSet};
+
+use threadcast_agui::event::{Event, TextRole};
+use threadcast_agui::ids::MessageId;
 use threadcast_agui::make;
-use threadcast_agui::message::MessageBody;
-use threadcast_agui::text::Escaped;
+use threadcast_agui::message::Message;
 
 use crate::conversation::{Conversation, StartedCall};
-use crate::verify::RunScope;
+use crate::snapshot::results::Results;
+use crate::verify::{Owners, RunScope};
 
-pub(super) struct Reopened {
-    /// To stand before the list of messages, which removes the messages they make.
-    pub(super) vanished: Vec<Event>,
-    /// Likewise, where there is such a list: results for the calls that the open run has answered.
-    pub(super) answered: Vec<Event>,
-    /// To stand behind the list of messages.
-    pub(super) present: Vec<Event>,
+pub(super) struct Reopening<'a> {
+    conversation: &'a Conversation,
+    scope: &'a RunScope,
+    /// Calls that are open, and calls that are closed and unanswered.
+    calls: Vec<&'a StartedCall>,
 }
 
-impl Reopened {
-    pub(super) fn of(conversation: &Conversation) -> Self {
-        let mut reopened = Self {
-            vanished: Vec::new(),
-            answered: Vec::new(),
-            present: Vec::new(),
-        };
-        let scope = conversation.verifier().scope();
-        if conversation.runs().is_tally_asked() {
-            reopened.calls(conversation, scope);
-        }
-        if let Some(scope) = scope {
-            reopened.messages(conversation, scope);
-            reopened.reasoning(conversation, scope);
-            reopened.brackets(scope);
-        }
-        reopened
-    }
-
-    fn side(&mut self, is_present: bool) -> &mut Vec<Event> {
-        if is_present {
-            &mut self.present
-        } else {
-            &mut self.vanished
-        }
-    }
-
-    /// Calls that are open, and calls that are closed and unanswered: from these, in this order, a
-    /// client derives what is pending. If one has to stand before the list of messages, all do.
-    fn calls(&mut self, conversation: &Conversation, scope: Option<&RunScope>) {
+impl<'a> Reopening<'a> {
+    pub(super) fn of(conversation: &'a Conversation, scope: &'a RunScope) -> Self {
         let runs = conversation.runs();
-        let is_open =
-            |call: &StartedCall| scope.is_some_and(|scope| scope.calls.contains(&call.id));
-        let told: Vec<_> = runs
-            .started()
-            .iter()
-            .filter(|call| is_open(call) || !runs.is_answered(&call.id))
+        let is_begun =
+            |call: &&StartedCall| scope.calls.contains(&call.id) || !runs.is_answered(&call.id);
+        Self {
+            conversation,
+            scope,
+            calls: runs.started().iter().filter(is_begun).collect(),
+        }
+    }
+
+    pub(super) fn scope(&self) -> &'a RunScope {
+        self.scope
+    }
+
+    pub(super) fn calls(&self) -> &[&'a StartedCall] {
+        &self.calls
+    }
+
+    /// Whether a client that was `told` so much, and then what is begun again, knows what
+    /// this run has told, no less and no more, and holds no message that is gone.
+    pub(super) fn completes(&self, told: &Owners, results: &Results<'_>) -> bool {
+        let (scope, owners) = (self.scope, &self.scope.owners);
+        let begun: HashSet<_> = self.calls.iter().map(|call| &call.id).collect();
+        let restated = self.conversation.runs().started().iter();
+        let restated = restated.filter(|call| self.is_restated(call, results));
+        let begun_or_restated: HashSet<_> = restated
+            .map(|call| &call.id)
+            .chain(begun.iter().copied())
             .collect();
-        // What is answered already must be answered again, and only in front of the list can it be.
-        let is_early = |call: &StartedCall| {
-            conversation.tool_call_name(&call.id).is_none() || runs.is_answered(&call.id)
+        let is_call_told = |call| told.calls.contains_key(call) || begun_or_restated.contains(call);
+        let is_held = |id| self.conversation.message(id).is_some();
+        told.is_part_of(owners)
+            && owners
+                .messages
+                .keys()
+                .all(|id| told.messages.contains_key(id) || scope.messages.contains(id))
+            && owners.activities.len() == told.activities.len()
+            && owners.calls.keys().all(is_call_told)
+            && scope.messages.in_order().into_iter().all(is_held)
+            && scope.reasoning_messages.in_order().into_iter().all(is_held)
+            && begun
+                .into_iter()
+                .all(|call| self.conversation.tool_call_name(call).is_some())
+    }
+
+    /// Whether a call that is answered can be begun and ended again for the sake of its owner.
+    fn is_restated(&self, call: &StartedCall, results: &Results<'_>) -> bool {
+        results.is_answered(&call.id) && self.conversation.tool_call_name(&call.id).is_some()
+    }
+
+    /// Whether an open call would count as unanswered to a client that is given `results`.
+    pub(super) fn miscounts(&self, results: &Results<'_>) -> bool {
+        let runs = self.conversation.runs();
+        let mut calls = self.calls.iter();
+        calls.any(|call| runs.is_answered(&call.id) && !results.is_answered(&call.id))
+    }
+
+    /// Whether a list of `messages` tells nothing that this run has not told.
+    pub(super) fn has_told_all_of(&self, messages: &[Message]) -> bool {
+        let mut told = Owners::default();
+        told.seed_all(messages);
+        told.is_part_of(&self.scope.owners)
+    }
+
+    /// Begins calls again: those that are open, those that are unanswered, and those whose owner is
+    /// not `told` yet. With a `parent` they leave the messages alone that the client holds, for it
+    /// may not hold them yet.
+    pub(super) fn push_calls(
+        &self,
+        events: &mut Vec<Event>,
+        told: &Owners,
+        results: &Results<'_>,
+        parent: Option<&MessageId>,
+    ) {
+        let (runs, scope) = (self.conversation.runs(), self.scope);
+        let is_begun = |call: &&StartedCall| {
+            let is_open = scope.calls.contains(&call.id);
+            let is_untold = !told.calls.contains_key(&call.id) && self.is_restated(call, results);
+            is_open || is_untold || !runs.is_answered(&call.id)
         };
-        let stand_in = stand_in(conversation, scope);
-        // In front of the list a call must leave the messages alone that come with it.
-        let parent = told.iter().any(|call| is_early(call)).then_some(&stand_in);
-        let side = self.side(parent.is_none());
-        for call in &told {
-            let owner = scope
-                .and_then(|scope| scope.owners.calls.get(&call.id))
-                .and_then(Option::as_ref);
-            let name = conversation.tool_call_name(&call.id).unwrap_or(&call.name);
-            side.push(make::tool_call_start(&call.id, name, parent, owner));
-            if !is_open(call) {
-                side.push(make::tool_call_end(&call.id, owner));
+        for call in runs.started().iter().filter(is_begun) {
+            let owner = scope.owners.calls.get(&call.id).and_then(Option::as_ref);
+            let name = self.conversation.tool_call_name(&call.id);
+            let name = name.unwrap_or(&call.name);
+            events.push(make::tool_call_start(&call.id, name, parent, owner));
+            if !scope.calls.contains(&call.id) {
+                events.push(make::tool_call_end(&call.id, owner));
             }
-        }
-        if scope.is_some() {
-            self.answered
-                .extend(runs.answered().map(|call| empty_result(&stand_in, call)));
         }
     }
 
-    fn messages(&mut self, conversation: &Conversation, scope: &RunScope) {
+    /// Begins the open messages again that are gone.
+    pub(super) fn push_gone(&self, events: &mut Vec<Event>) {
+        let told = Owners::default();
+        self.push_messages(events, &told, |id| self.conversation.message(id).is_none());
+    }
+
+    /// Begins everything else again, and tells the owners of reasoning that are not `told`.
+    pub(super) fn push_present(&self, events: &mut Vec<Event>, told: &Owners) {
+        let scope = self.scope;
+        self.push_messages(events, told, |id| self.conversation.message(id).is_some());
+        self.push_spans(events, told);
+        // Subagents with those that have ended, for they may be named as parents still.
+        for invocation in scope.subagents.invocations() {
+            events.push(invocation.started.clone());
+            events.extend(invocation.ended.clone());
+        }
+        for (owner, step) in scope.steps.in_order() {
+            events.push(make::step_started(step, owner.as_ref()));
+        }
+    }
+
+    /// The owner is left out where the client was `told` of another: it would not take it.
+    fn push_messages(
+        &self,
+        events: &mut Vec<Event>,
+        told: &Owners,
+        is_meant: impl Fn(&MessageId) -> bool,
+    ) {
+        let (scope, owners) = (self.scope, &self.scope.owners);
         for message in scope.messages.in_order() {
-            let owner = scope.owners.messages.get(message).and_then(Option::as_ref);
-            let start = make::text_message_start(message, TextRole::Assistant, None, owner);
-            self.side(conversation.message(message).is_some())
-                .push(start);
+            if is_meant(message) {
+                let owner = owners.messages.get(message);
+                let is_agreed = told
+                    .messages
+                    .get(message)
+                    .is_none_or(|told| Some(told) == owner);
+                let owner = owner.filter(|_| is_agreed).and_then(Option::as_ref);
+                let role = TextRole::Assistant;
+                events.push(make::text_message_start(message, role, None, owner));
+            }
+        }
+        for message in scope.reasoning_messages.in_order() {
+            if is_meant(message) {
+                let owner = owners.reasoning.get(message).and_then(Option::as_ref);
+                events.push(make::reasoning_message_start(message, owner));
+            }
         }
     }
 
-    fn reasoning(&mut self, conversation: &Conversation, scope: &RunScope) {
-        let is_reasoning = |body: &MessageBody| matches!(body, MessageBody::Reasoning { .. });
-        let is_restated = conversation
-            .messages()
-            .any(|message| is_reasoning(&message.body));
-        for message in scope.reasoning_messages.in_order() {
-            let owner = scope.owners.reasoning.get(message).and_then(Option::as_ref);
-            let is_present = conversation.message(message).is_some();
-            if !is_present && !is_restated && !scope.messages.contains(message) {
-                // A list without reasoning removes none, so the message is made as text.
-                let owner = scope.owners.messages.get(message).and_then(Option::as_ref);
-                self.vanished.push(make::text_message_start(
-                    message,
-                    TextRole::Assistant,
-                    None,
-                    owner,
-                ));
-                self.vanished.push(text_message_end(message));
-            }
-            self.side(is_present)
-                .push(make::reasoning_message_start(message, owner));
+    /// Reasoning messages and spans share their ids' owners, and a span makes no message; so a span
+    /// tells the owner of either.
+    fn push_spans(&self, events: &mut Vec<Event>, told: &Owners) {
+        let scope = self.scope;
+        let closed: BTreeMap<_, _> = scope
+            .owners
+            .reasoning
+            .iter()
+            .filter(|(id, _)| {
+                !told.reasoning.contains_key(id)
+                    && !scope.spans.contains(id)
+                    && !scope.reasoning_messages.contains(id)
+            })
+            .collect();
+        for (span, owner) in closed {
+            events.push(make::reasoning_start(span, owner.as_ref()));
+            events.push(make::reasoning_end(span, owner.as_ref()));
         }
         for span in scope.spans.in_order() {
             let owner = scope.owners.reasoning.get(span).and_then(Option::as_ref);
-            self.present.push(make::reasoning_start(span, owner));
+            events.push(make::reasoning_start(span, owner));
         }
-    }
-
-    /// Subagents with those that have ended, for they may be named as parents still; then steps.
-    fn brackets(&mut self, scope: &RunScope) {
-        for invocation in scope.subagents.invocations() {
-            self.present.push(invocation.started.clone());
-            self.present.extend(invocation.ended.clone());
-        }
-        for (owner, step) in scope.steps.in_order() {
-            self.present.push(make::step_started(step, owner.as_ref()));
-        }
-    }
-}
-
-/// The id of a message that is not there and was not there in this run.
-fn stand_in(conversation: &Conversation, scope: Option<&RunScope>) -> MessageId {
-    let is_free = |id: &MessageId| {
-        conversation.message(id).is_none()
-            && scope.is_none_or(|scope| !scope.owners.messages.contains_key(id))
-    };
-    let ids = (0_u64..).map(|count| MessageId::new(format!("threadcast:gone:{count}")));
-    let free = ids.map(|id| id.expect("the id is short")).find(is_free);
-    free.expect("there are more numbers than messages")
-}
-
-/// Marks a call as answered; its message is removed right behind.
-fn empty_result(message: &MessageId, call: &ToolCallId) -> Event {
-    let json = RawJson::from_value(&json!({
-        "type": "TOOL_CALL_RESULT",
-        "messageId": message.as_str(),
-        "toolCallId": call.as_str(),
-        "content": "",
-    }));
-    let content = Content::Text(Escaped::new());
-    let body = EventBody::ToolCallResult {
-        message: message.clone(),
-        call: call.clone(),
-        content,
-    };
-    Event {
-        json,
-        timestamp: None,
-        metadata: None,
-        owner: None,
-        body,
-    }
-}
-
-fn text_message_end(message: &MessageId) -> Event {
-    let json =
-        RawJson::from_value(&json!({ "type": "TEXT_MESSAGE_END", "messageId": message.as_str() }));
-    let body = EventBody::TextMessageEnd {
-        message: message.clone(),
-    };
-    Event {
-        json,
-        timestamp: None,
-        metadata: None,
-        owner: None,
-        body,
     }
 }

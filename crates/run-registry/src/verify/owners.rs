@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::Hash;
 
 use threadcast_agui::ids::{MessageId, SubagentRunId, ToolCallId};
 use threadcast_agui::message::{Message, MessageBody};
@@ -23,7 +24,7 @@ pub(crate) struct Owners {
 
 impl Owners {
     /// Owners of a history that is only repeated: what is known already stays.
-    pub(super) fn seed_unknown(&mut self, messages: &[Message]) {
+    pub(crate) fn seed_unknown(&mut self, messages: &[Message]) {
         for message in messages {
             self.of_role(message)
                 .entry(message.id.clone())
@@ -38,7 +39,7 @@ impl Owners {
 
     /// Owners of a history that replaces what was there; a call belongs to whom its message
     /// belongs.
-    pub(super) fn seed_all(&mut self, messages: &[Message]) {
+    pub(crate) fn seed_all(&mut self, messages: &[Message]) {
         for message in messages {
             self.of_role(message)
                 .insert(message.id.clone(), message.owner.clone());
@@ -46,6 +47,14 @@ impl Owners {
                 self.calls.insert(call.id.clone(), message.owner.clone());
             }
         }
+    }
+
+    /// Whether `whole` says all that is said here.
+    pub(crate) fn is_part_of(&self, whole: &Self) -> bool {
+        is_part(&self.activities, &whole.activities)
+            && is_part(&self.calls, &whole.calls)
+            && is_part(&self.messages, &whole.messages)
+            && is_part(&self.reasoning, &whole.reasoning)
     }
 
     fn of_role(&mut self, message: &Message) -> &mut HashMap<MessageId, Owner> {
@@ -59,6 +68,10 @@ impl Owners {
             | MessageBody::User { .. } => &mut self.messages,
         }
     }
+}
+
+fn is_part<K: Eq + Hash>(part: &HashMap<K, Owner>, whole: &HashMap<K, Owner>) -> bool {
+    part.iter().all(|(id, owner)| whole.get(id) == Some(owner))
 }
 
 /// An owner in words.

@@ -190,3 +190,30 @@ fn many_results_in_the_middle_are_cheap() {
     assert_eq!(conversation.messages().count(), 2 * calls);
     assert!(conversation.pending_tool_calls().is_empty());
 }
+
+/// As many results of one call: finding the end of the row anew for each would take minutes.
+#[test]
+fn many_results_of_one_call_are_cheap() {
+    let results = 40_000;
+    let mut conversation = fold(&stream("RUN T+m C+c^m C-c T-m T+n T-n"));
+    for result in 0..results {
+        conversation.apply(&event(&format!(
+            r#"{{"type":"TOOL_CALL_RESULT","messageId":"t{result}","toolCallId":"c","content":""}}"#
+        )));
+    }
+    let ids: Vec<_> = conversation
+        .messages()
+        .map(|message| message.id.as_str())
+        .collect();
+    assert_eq!(ids.len(), results + 2);
+    assert_eq!(
+        (&ids[..3], &ids[results..]),
+        (&["m", "t0", "t1"][..], &["t39999", "n"][..])
+    );
+}
+
+#[test]
+fn a_row_of_results_ends_where_an_activity_took_ones_place() {
+    let conversation = "RUN T+m C+c^m C-c T-m T+n T-n RES:a RES:b RES:d ACT:b RES:e";
+    ids(&fold(&stream(conversation)), "m a e b d n");
+}

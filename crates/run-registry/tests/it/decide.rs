@@ -156,7 +156,7 @@ fn only_messages_the_thread_does_not_hold_are_new() {
         user("u1"),
         user("u2"),
         user("u2"),
-        r#"{"id":"u1","role":"system","content":"x"}"#.into(),
+        r#"{"id":"s1","role":"system","content":"x"}"#.into(),
     ];
     world.accepts(
         "ann",
@@ -172,8 +172,28 @@ fn only_messages_the_thread_does_not_hold_are_new() {
         .collect();
     assert_eq!(
         ids,
-        [(Some("user"), Some("u2")), (Some("system"), Some("u1"))]
+        [(Some("user"), Some("u2")), (Some("system"), Some("s1"))]
     );
+}
+
+/// Clients take a message under a held id for the one they hold: it would be lost for them, and new
+/// to the agent in every run.
+#[test]
+fn an_id_is_held_under_one_role() {
+    let mut world = quiet();
+    let system = r#"{"id":"u1","role":"system","content":"x"}"#.to_owned();
+    let twice = [user("u2"), system.replace("u1", "u2")];
+    for (messages, id) in [(vec![user("u1"), system], "u1"), (twice.to_vec(), "u2")] {
+        let input = format!(r#""messages":[{}]"#, messages.join(","));
+        match world.command("ann", &run("r2", &input)) {
+            Err(Refusal::InputInvalid { at, reason }) => {
+                let expected =
+                    format!("`{id}` is the id of a message of role `user`, not `system`");
+                assert_eq!((at, &*reason), ("messages", &*expected));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

@@ -2,8 +2,11 @@
 
 use serde_json::{Value, json};
 use threadcast_agui::event::EventBody;
+use threadcast_agui::json::RawJson;
 use threadcast_agui::patch::Patch;
-use threadcast_run_registry::patch::{PatchFailure, PatchProblem, StateLimits, apply_patch};
+use threadcast_run_registry::patch::{
+    Document, PatchFailure, PatchProblem, StateLimits, apply_patch,
+};
 
 use crate::support::event;
 use crate::support::random::Random;
@@ -351,42 +354,52 @@ fn copies_cannot_multiply() {
 #[test]
 fn a_document_stays_shallow() {
     let nested = |depth: usize| (0..depth).fold(json!(1), |inner, _| json!([inner]));
-    let limits = StateLimits::default();
+    let max = StateLimits::default().depth_max;
     assert!(
         apply(
             &json!({}),
-            &json!([{"op": "add", "path": "/a", "value": nested(61)}])
+            &json!([{"op": "add", "path": "/a", "value": nested(max - 3)}])
         )
         .is_ok()
     );
-    let doc = json!({"a": nested(61), "b": {}});
+    let doc = json!({"a": nested(max - 3), "b": {}});
     let failure = fails(
         &doc,
-        &json!([{"op": "copy", "from": "/a", "path": format!("/a{}", "/0".repeat(60))}]),
+        &json!([{"op": "copy", "from": "/a", "path": format!("/a{}", "/0".repeat(max - 4))}]),
     );
     assert_eq!(
         failure.problem,
         PatchProblem::TooDeep {
-            found: 122,
-            max: limits.depth_max
+            found: 2 * max - 6,
+            max
         }
     );
     let failure = fails(
-        &json!({"a": nested(63), "b": {}}),
+        &json!({"a": nested(max - 1), "b": {}}),
         &json!([{"op": "move", "from": "/a", "path": "/b/c"}]),
     );
     assert_eq!(
         failure.problem,
         PatchProblem::TooDeep {
-            found: 65,
-            max: limits.depth_max
+            found: max + 1,
+            max
         }
     );
     applies(
-        &json!({"b": {"c": nested(62)}}),
+        &json!({"b": {"c": nested(max - 2)}}),
         &json!([{"op": "move", "from": "/b/c", "path": "/b"}]),
-        &json!({"b": nested(62)}),
+        &json!({"b": nested(max - 2)}),
     );
+    let deepest = json!({"a": nested(max - 1)});
+    applies(
+        &json!({}),
+        &json!([{"op": "add", "path": "/a", "value": nested(max - 1)}]),
+        &deepest,
+    );
+    // A client sends the state back inside a run input, inside a frame.
+    let input = json!({"threadId": "t", "runId": "r", "messages": [], "state": deepest});
+    let frame = json!({"type": "run", "input": input});
+    assert!(RawJson::parse(&frame.to_string()).is_ok());
 }
 
 #[test]
@@ -403,33 +416,66 @@ fn a_patch_has_a_number_of_operations() {
     );
 }
 
-/// Random patches on random documents: nothing panics, and a naive count of the result agrees with
-/// the limit kept.
+/// Random patches on random documents, several each: nothing panics, a patch that fails leaves
+/// every byte as it was, and the length is always that of the text.
 #[test]
-fn random_patches_are_safe_and_counted() {
+fn random_patches_are_safe_counted_and_whole() {
     let limits = StateLimits {
         bytes_max: 60,
         operations_max: 8,
         depth_max: 5,
     };
-    let mut applied = 0;
+    let (mut applied, mut refused_late) = (0, 0);
     for seed in 0..10_000 {
         let mut random = Random::new(seed);
-        let doc = some_value(&mut random, 3);
-        let operations: Vec<Value> = (0..=random.below(3))
-            .map(|_| some_operation(&mut random))
-            .collect();
-        let before = doc.to_string().len();
-        if let Ok(patched) = apply_patch(&doc, &patch(&json!(operations)), &limits) {
-            applied += 1;
-            let after = patched.to_string().len();
-            assert!(
-                after <= limits.bytes_max.max(before),
-                "seed {seed}: {operations:?} on {doc} gives {patched}"
-            );
+        let mut doc = Document::new(some_value(&mut random, 3));
+        for _ in 0..3 {
+            let operations: Vec<Value> = (0..=random.below(3))
+                .map(|_| some_operation(&mut random))
+                .collect();
+            let before = doc.value().to_string();
+            let outcome = doc.apply(&patch(&json!(operations)), &limits);
+            let after = doc.value().to_string();
+            let what = || format!("seed {seed}: {operations:?} on {before} gives {after}");
+            assert_eq!(doc.bytes(), after.len(), "{}", what());
+            match outcome {
+                Ok(()) => {
+                    applied += 1;
+                    let max = limits.bytes_max.max(before.len());
+                    assert!(after.len() <= max, "{}", what());
+                }
+                Err(failure) => {
+                    refused_late += usize::from(failure.operation > 0);
+                    assert_eq!(before, after, "{}", what());
+                }
+            }
         }
     }
     assert!(applied > 200, "{applied} patches applied");
+    assert!(refused_late > 200, "{refused_late} patches failed midway");
+}
+
+/// What a patch costs is a matter of the patch: with a copy of the document for each this would
+/// take minutes.
+#[test]
+fn many_small_patches_of_a_large_document_are_cheap() {
+    let row = |at: usize| {
+        (
+            format!("k{at}"),
+            json!({"a": at, "text": "some text of a row"}),
+        )
+    };
+    let mut doc = Document::new(Value::Object((0..20_000).map(row).collect()));
+    let failing =
+        json!([{"op": "replace", "path": "/k1/a", "value": -1}, {"op": "remove", "path": "/zz"}]);
+    let failing = patch(&failing);
+    for number in 0..20_000 {
+        let small = json!([{"op": "replace", "path": "/k1/a", "value": number}]);
+        doc.apply(&patch(&small), &StateLimits::default()).unwrap();
+        doc.apply(&failing, &StateLimits::default()).unwrap_err();
+    }
+    assert_eq!(doc.value()["k1"]["a"], 19_999);
+    assert_eq!(doc.bytes(), doc.value().to_string().len());
 }
 
 fn some_value(random: &mut Random, depth: usize) -> Value {

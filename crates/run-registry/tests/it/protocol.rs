@@ -10,7 +10,8 @@ use threadcast_agui::ids::{InterruptId, RunId};
 use threadcast_agui::interrupt::ResumeStatus;
 use threadcast_agui::json::RawJson;
 use threadcast_run_registry::agent_name::{AGENT_NAME_BYTES_MAX, AgentName};
-use threadcast_run_registry::ending::ErrorCode;
+use threadcast_run_registry::decide::MESSAGES_BYTES_MAX;
+use threadcast_run_registry::ending::{ErrorCode, QUOTED_BYTES_MAX};
 use threadcast_run_registry::fact::{
     AcceptedResume, AnsweredEntry, AttemptId, Fact, InterruptReopened, InterruptResolved,
     RunAccepted, RunCancelRequested, RunDispatched, RunTrailing, StateDiverged, StatePatched,
@@ -21,7 +22,7 @@ use threadcast_run_registry::patch::StateLimits;
 use threadcast_run_registry::registry::FAILURE_BYTES_MAX;
 use threadcast_run_registry::verify::Rule;
 use threadcast_run_registry::{owner, schema};
-use threadcast_thread_log::engine::{EPOCHS_MAX, MISSED_MAX, RECORD_BYTES_MAX};
+use threadcast_thread_log::engine::{EPOCHS_MAX, MISSED_BYTES_MAX, MISSED_MAX, RECORD_BYTES_MAX};
 use threadcast_thread_log::entry::Body;
 use threadcast_thread_log::principal::Principal;
 
@@ -289,6 +290,8 @@ fn limits_are_the_table_of_section_12_2() {
     let expected = [
         ("eventBytes", owner::EVENT_BYTES_MAX),
         ("stateSnapshotBytes", owner::STATE_SNAPSHOT_BYTES_MAX),
+        ("messagesBytes", MESSAGES_BYTES_MAX),
+        ("keptDepth", owner::KEPT_DEPTH_MAX),
         ("stateBytes", bytes_max),
         ("copiedBytes", bytes_max),
         ("patchOperations", operations_max),
@@ -297,9 +300,11 @@ fn limits_are_the_table_of_section_12_2() {
         ("batchBytes", owner::BATCH_BYTES_MAX),
         ("trailingFacts", owner::TRAILING_MAX),
         ("runErrorBytes", FAILURE_BYTES_MAX),
+        ("quotedBytes", QUOTED_BYTES_MAX),
         ("schemaBytes", schema::SCHEMA_BYTES_MAX),
         ("schemaRefs", schema::REFS_MAX),
         ("schemaVisits", schema::VISITS_MAX),
+        ("schemaAllVisits", schema::ALL_VISITS_MAX),
         ("schemaNesting", schema::NESTING_MAX),
         ("patternBytes", schema::PATTERN_BYTES_MAX),
         ("patternBacktracks", schema::BACKTRACK_MAX),
@@ -308,6 +313,7 @@ fn limits_are_the_table_of_section_12_2() {
         ("payloadErrorBytes", schema::ERROR_BYTES_MAX),
         ("epochs", EPOCHS_MAX),
         ("missedEntries", MISSED_MAX),
+        ("missedBytes", MISSED_BYTES_MAX),
         ("recordBytes", RECORD_BYTES_MAX),
     ];
     let written: Vec<_> = table("### 12.2 Agents, patches and answers")

@@ -13,7 +13,8 @@ fn request(world: &World, run: &str) -> AgentRequest {
     let entry =
         |seq: threadcast_thread_log::position::Seq| &world.log.entries[seq.get() as usize - 1];
     agent_request(
-        &world.fold,
+        world.fold.thread(),
+        world.fold.conversation(),
         entry(sources.accepted),
         sources.inherits.map(entry),
     )
@@ -169,4 +170,23 @@ fn the_same_decision_has_the_same_key_and_nothing_else_has() {
     keys.dedup();
     assert_eq!(keys.len(), 4);
     assert!(keys.iter().all(|key| key.len() == 32));
+}
+
+#[test]
+fn a_copy_of_a_conversation_shares_what_it_holds() {
+    let mut world = World::new();
+    world.accepts(
+        "ann",
+        &run("r1", &format!(r#""messages":[{}]"#, user("u1"))),
+        "r1",
+    );
+    let state = r#"{"type":"STATE_SNAPSHOT","snapshot":{"n":1}}"#.to_owned();
+    world.play("r1", &[started("r1"), state, finished("r1")]);
+    let conversation = world.fold.conversation();
+    let copy = conversation.clone();
+    assert!(std::ptr::eq(conversation.state(), copy.state()));
+    assert_eq!(conversation.messages().count(), 1);
+    for (original, copied) in conversation.messages().zip(copy.messages()) {
+        assert!(std::ptr::eq(original, copied));
+    }
 }

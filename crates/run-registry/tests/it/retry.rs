@@ -3,11 +3,10 @@
 use threadcast_run_registry::ending::Ending;
 use threadcast_run_registry::owner::Retry;
 use threadcast_thread_log::engine::Outcome;
-use threadcast_thread_log::lease::LeaseChange;
 
 use crate::owner::{accepted, failure, text};
 use crate::support::random::Random;
-use crate::world::{error, finished, started};
+use crate::world::{error, finished, run_id, started};
 
 #[test]
 fn a_former_owner_writes_nothing_more() {
@@ -26,23 +25,6 @@ fn a_former_owner_writes_nothing_more() {
     assert_eq!(world.flush(&mut owner), Some(Retry::Fenced));
     assert!(!owner.has_work() && !owner.has_ended());
     assert_eq!(failure(&world).0, "AGENT_LOST");
-}
-
-#[test]
-fn a_beat_that_is_refused_stops_the_owner() {
-    let mut world = accepted();
-    let mut owner = world.play("r1", &[started("r1")]);
-    let mut beat = {
-        owner.feed(&text("m")[0], world.now);
-        owner.next_append(&world.fold, world.now).unwrap()
-    };
-    world.owner_append(&mut owner, &beat);
-    (beat.entries, beat.source, beat.lease) = (Vec::new(), None, LeaseChange::Renew);
-    assert_eq!(world.owner_append(&mut owner, &beat), None);
-    world.log.meta.holder = None;
-    assert_eq!(world.owner_append(&mut owner, &beat), Some(Retry::Fenced));
-    owner.feed(&text("m")[1], world.now);
-    assert!(!owner.has_work());
 }
 
 #[test]
@@ -66,6 +48,25 @@ fn a_log_that_lost_acknowledged_events_ends_the_run() {
         world.log.types()[1..],
         ["run.dispatched", "RUN_STARTED", "RUN_ERROR"]
     );
+    assert!(owner.has_ended());
+}
+
+#[test]
+fn a_log_that_lost_the_dispatch_is_told_of_it_again() {
+    let mut world = accepted();
+    let before = (world.log.clone(), world.fold.clone());
+    let mut owner = world.owner("r1");
+    let append = owner.dispatched(&world.fold, world.now);
+    world.owner_append(&mut owner, &append);
+    (world.log, world.fold) = before;
+    owner.feed(&started("r1"), world.now);
+    assert_eq!(world.flush(&mut owner), None);
+    assert_eq!(
+        world.log.types()[1..],
+        ["run.dispatched", "RUN_STARTED", "RUN_ERROR"]
+    );
+    let record = world.fold.registry().run(&run_id("r1")).unwrap();
+    assert!(record.is_dispatched && record.in_doubt);
     assert!(owner.has_ended());
 }
 

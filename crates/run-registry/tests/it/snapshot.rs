@@ -7,19 +7,13 @@ use threadcast_run_registry::conversation::Conversation;
 use threadcast_run_registry::snapshot::snapshot;
 
 use crate::support::histories::{history, type_names};
-use crate::support::{events, expected, fixtures, fold, messages};
+use crate::support::{events, expected, fixtures, fold, notation};
 
 /// Histories tried by the property, each at every cut.
-const HISTORIES: u64 = 1_500;
+const HISTORIES: u64 = 1_200;
 
 fn assert_same(joined: &Conversation, lived: &Conversation, whose: impl Fn() -> String) {
-    assert!(
-        joined.messages().eq(lived.messages()),
-        "{}\n{}\n{}",
-        whose(),
-        messages(joined),
-        messages(lived)
-    );
+    assert!(joined.messages().eq(lived.messages()), "{}", whose());
     assert_eq!(joined.state(), lived.state(), "{}", whose());
     assert_eq!(
         joined.pending_interrupts(),
@@ -101,7 +95,7 @@ fn joining_at_any_cut_ends_equal_without_subagents() {
 
 #[test]
 fn histories_cover_every_type_of_a_log() {
-    let types: BTreeSet<String> = (0..200)
+    let types: BTreeSet<String> = (0..400)
         .flat_map(|seed| type_names(&history(seed)).collect::<Vec<_>>())
         .collect();
     // All 31 but the three chunks, which no log holds, and one unknown.
@@ -112,5 +106,24 @@ fn histories_cover_every_type_of_a_log() {
 fn joining_at_any_cut_of_a_golden_history_ends_equal() {
     for path in fixtures::files("histories", ".jsonl") {
         check_every_cut(&events(&fixtures::read(&path)), &path.display().to_string());
+    }
+}
+
+/// What a client was told of an item in the open run binds it, and nothing that it was told before.
+#[test]
+fn a_client_that_joins_knows_the_owners_that_the_open_run_told() {
+    for words in [
+        "RUN:a FIN RUN:b A+x T+m@x T-m@x T+m T.m@x T-m A-x FIN",
+        "RUN:a FIN RUN:b A+x T+m@x T-m@x C+c^m C.c@x C-c A-x FIN",
+        "RUN:a FIN RUN:b A+x C+c@x C-c@x RES:q C+c C.c@x C-c A-x FIN",
+        "RUN:a FIN RUN:b A+x G+m@x G-m@x G+m G.m@x G-m A-x FIN",
+        "RUN:a FIN RUN:b A+x P+p@x P-p@x P+p P-p@x A-x FIN",
+        "RUN:a FIN RUN:b A+x ACT:m@x DEL:m@x A-x FIN",
+        "RUN:a T+m T-m C+c C-c FIN RUN:b A+x T+m@x T.m@x T-m C+c@x C-c@x T+c@x T-c@x A-x FIN",
+        "RUN:a C+c^m C-c T+m@x T-m@x C+d^m@x C-d FIN",
+        "RUN:a T+z LIST:m C+c^h T.z T+n T-n T-z C-c FIN",
+        "RUN:a G+g G-g FIN RUN:b T+z@x LIST:m T.z@x T-z G+g@y G.g@y G-g FIN",
+    ] {
+        check_every_cut(&notation::stream(words), words);
     }
 }

@@ -75,21 +75,19 @@ async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
     }
     let wanted = Wanted::of(args.json.as_deref(), args.reject, args.cancel)?;
     let mut answers = plan(&questions, &wanted, &args.interrupts)?;
-    if answers.contains(&Answer::Ask) && !terminal::is_interactive() {
+    if answers.contains(&None) && !terminal::is_interactive() {
         bail!("standard input is no terminal to ask in; say --json, --reject or --cancel");
     }
     let run = RunId::new(format!("run-{}", random::hex(8))).context("a made id is one")?;
     loop {
+        let mut entries = Vec::with_capacity(questions.len());
         for (question, answer) in questions.iter().zip(&mut answers) {
-            if *answer == Answer::Ask {
-                *answer = asked(question)?;
-            }
+            let answer = match answer {
+                Some(answer) => answer,
+                None => answer.insert(asked(question)?),
+            };
+            entries.push(question.entry(answer)?);
         }
-        let entries = questions
-            .iter()
-            .zip(&answers)
-            .map(|(question, answer)| question.entry(answer));
-        let entries = entries.collect::<Result<Vec<_>, _>>()?;
         let resumed = client
             .resume(args.thread.clone(), of.clone(), run.clone(), entries)
             .await;
@@ -102,32 +100,45 @@ async fn approve(args: ApproveArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// The open interrupts, and the events in which their tool calls stand.
+///
+/// A baseline may be older than the latest question, so the interrupts are asked for by themselves,
+/// and the events are read up to the head.
 async fn open_interrupts(
     client: &Client,
     thread: &ThreadId,
 ) -> anyhow::Result<(Vec<InterruptView>, Vec<RawJson>)> {
+    let known = client
+        .thread_status(thread.clone())
+        .await
+        .map_err(refused)?;
+    let interrupts = known.thread.interrupts;
+    let mut events = Vec::new();
+    if interrupts.is_empty() {
+        return Ok((interrupts, events));
+    }
     let mut updates = client
         .subscribe(thread.clone(), Start::Snapshot)
         .await
         .map_err(refused)?;
     while let Some(update) = updates.next_update().await.map_err(refused)? {
+        let held = update.range().map(|(_, seq)| seq);
         match update {
-            Update::Subscribed { head, .. } if head.seq.get() == 0 => break,
-            Update::Baseline {
-                events,
-                view: Some(view),
-                ..
-            } => return Ok((view.interrupts, events)),
+            Update::Baseline { events: all, .. } => events = all,
+            Update::Compacted { events: more, .. } => events.extend(more),
+            Update::Event { event, .. } => events.push(event),
             _ => {}
         }
+        if held.is_some_and(|seq| seq >= known.seq) {
+            break;
+        }
     }
-    Ok((Vec::new(), Vec::new()))
+    Ok((interrupts, events))
 }
 
 /// Asks a person; blocks only the command itself, the connection lives on other threads.
 fn asked(question: &Question) -> anyhow::Result<Answer> {
     if question.expired {
-        eprintln!("{} has expired and is cancelled.", question.id);
+        terminal::tell(&format!("{} has expired and is cancelled.", question.id));
         return Ok(Answer::Cancelled);
     }
     let fields = question.form.fields();
@@ -145,7 +156,7 @@ fn asked_field(field: &Field) -> anyhow::Result<Option<Value>> {
         };
         match field.read(&line) {
             Ok(value) => return Ok(value),
-            Err(error) => eprintln!("  {error}"),
+            Err(error) => terminal::tell(&format!("  {error}")),
         }
     }
 }
@@ -182,13 +193,19 @@ fn too_late(error: &Error) -> ExitCode {
         .as_str()
         .map(|run| format!("; run {run} took that answer"))
         .unwrap_or_default();
-    eprintln!("threadcast: already_resolved: {who} answered otherwise first{run}");
+    terminal::tell(&format!(
+        "threadcast: already_resolved: {who} answered otherwise first{run}"
+    ));
     ExitCode::from(TOO_LATE)
 }
 
 /// Shows what is wrong with a payload and marks its question to be asked again; any other error
 /// ends the command.
-fn reopen(error: Error, questions: &[Question], answers: &mut [Answer]) -> anyhow::Result<()> {
+fn reopen(
+    error: Error,
+    questions: &[Question],
+    answers: &mut [Option<Answer>],
+) -> anyhow::Result<()> {
     let interrupt = error
         .details()
         .and_then(|details| details.get("interruptId"))
@@ -200,10 +217,10 @@ fn reopen(error: Error, questions: &[Question], answers: &mut [Answer]) -> anyho
     else {
         return Err(refused(error));
     };
-    eprintln!("The answer to {} does not fit:", questions[at].id);
+    terminal::tell(&format!("The answer to {} does not fit:", questions[at].id));
     for line in plan::violation_lines(error.details()) {
-        eprintln!("  {line}");
+        terminal::tell(&format!("  {line}"));
     }
-    answers[at] = Answer::Ask;
+    answers[at] = None;
     Ok(())
 }

@@ -9,7 +9,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use threadcast_agui::event::Event;
+use threadcast_agui::event::{Event, EventBody};
 use threadcast_agui::json::RawJson;
 use threadcast_agui::text::Escaped;
 use threadcast_client::view::ThreadView;
@@ -20,7 +20,7 @@ mod fact;
 mod paper;
 mod view;
 
-pub(crate) use paper::{Paper, Segment, Style, shortened};
+pub(crate) use paper::{Paper, Segment, Style, clean, clean_line, is_obeyed, shortened};
 pub(crate) use view::{interrupt_lines, thread_lines};
 
 /// Renders one thread.
@@ -30,6 +30,8 @@ pub(crate) struct Renderer {
     paper: Paper,
     /// Tool calls, for their results and for those who ask about them.
     calls: HashMap<String, Call>,
+    /// Calls whose arguments a list of messages is about to say.
+    listed: HashSet<String>,
     /// Who speaks in which message.
     speakers: HashMap<String, &'static str>,
     /// Names of subagents by invocation.
@@ -62,6 +64,7 @@ impl Renderer {
             thread: thread.into(),
             paper: Paper::default(),
             calls: HashMap::new(),
+            listed: HashSet::new(),
             speakers: HashMap::new(),
             subagents: HashMap::new(),
             shown: HashSet::new(),
@@ -122,6 +125,7 @@ impl Renderer {
 
     fn forget(&mut self) {
         self.calls.clear();
+        self.listed.clear();
         self.speakers.clear();
         self.subagents.clear();
         self.shown.clear();
@@ -135,6 +139,7 @@ impl Renderer {
         } else {
             Asks::Shown
         };
+        self.expect_listed(events);
         for event in events {
             self.event_json(event, asks);
         }
@@ -151,6 +156,21 @@ impl Renderer {
                 &interrupt.interrupt,
                 interrupt.expired,
             );
+        }
+    }
+
+    /// A baseline may begin calls again in front of the list that says with which arguments; they
+    /// wait for it.
+    fn expect_listed(&mut self, events: &[RawJson]) {
+        let read = events
+            .iter()
+            .filter_map(|event| Event::from_raw(event.clone()).ok());
+        for event in read {
+            if let EventBody::MessagesSnapshot { messages } = event.body {
+                let calls = messages.iter().flat_map(|message| message.tool_calls());
+                let listed = calls.map(|call| call.id.as_str().to_owned());
+                self.listed.extend(listed);
+            }
         }
     }
 
@@ -178,5 +198,7 @@ enum Asks {
     Shown,
 }
 
+#[cfg(test)]
+pub(crate) mod recorded;
 #[cfg(test)]
 mod tests;

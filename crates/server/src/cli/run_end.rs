@@ -82,8 +82,9 @@ impl RunEnd {
 
 #[cfg(test)]
 mod tests {
-    use threadcast_client::{Millis, Seq};
+    use threadcast_client::Seq;
 
+    use super::super::render::recorded::updates;
     use super::*;
 
     const STARTED: &str = r#"{"type":"RUN_STARTED","threadId":"t","runId":"r1"}"#;
@@ -98,22 +99,7 @@ mod tests {
     #[track_caller]
     fn check(lines: &[&str], expected: Option<RunStatus>) {
         let mut end = RunEnd::new("r1");
-        let updates = lines.iter().map(|line| {
-            let (seq, at, json) = (Seq::ZERO, Millis(1), RawJson::parse(line).unwrap());
-            if line.contains("run.") {
-                Update::Fact {
-                    seq,
-                    at,
-                    fact: json,
-                }
-            } else {
-                Update::Event {
-                    seq,
-                    at,
-                    event: json,
-                }
-            }
-        });
+        let updates = updates(&lines.join("\n")).into_iter();
         let found = updates.fold(None, |found, update| end.update(&update).or(found));
         assert_eq!(found, expected, "{lines:?}");
     }

@@ -1,6 +1,7 @@
 //! `threadcast serve`: starts the hub and tells what to paste into the next terminal.
 
 use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,10 +43,11 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let program = std::env::args()
         .next()
         .unwrap_or_else(|| "threadcast".to_owned());
-    print!(
-        "{}",
-        welcome(&program, server.address(), server.agent_names())
-    );
+    let page = welcome(&program, server.address(), server.agent_names());
+    if let Err(error) = io::stdout().write_all(page.as_bytes()) {
+        // Nobody reads it; the hub serves all the same.
+        tracing::debug!(%error, "standard output is closed");
+    }
     server.run(shutdown_asked()).await;
     Ok(ExitCode::SUCCESS)
 }

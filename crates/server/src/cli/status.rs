@@ -30,7 +30,7 @@ pub async fn run(args: StatusArgs) -> anyhow::Result<ExitCode> {
     let answer = client.thread_status(args.thread).await.map_err(refused)?;
     let output = Output::new(&args.colour);
     let written = if args.json {
-        output.line(&serde_json::to_string(&answer)?)
+        output.json_line(&serde_json::to_string(&answer)?)
     } else {
         output.write(&thread_lines(&answer))
     };

@@ -1,11 +1,13 @@
 //! The terminal of a command: styled text out, lines in, and what is said when nobody listens any
 //! more.
+//!
+//! Invariant: nothing an agent or a hub says reaches a terminal with characters it would obey.
 
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::Args;
 
-use super::render::Segment;
+use super::render::{Segment, clean, clean_line, is_obeyed};
 
 /// Whether output is coloured.
 #[derive(Debug, Args)]
@@ -20,6 +22,7 @@ pub(crate) struct ColourArgs {
 #[derive(Debug)]
 pub(crate) struct Output {
     has_colour: bool,
+    is_terminal: bool,
 }
 
 /// The reader of the output has gone, for example `head`: the command ends, and that is no failure.
@@ -47,8 +50,10 @@ impl Output {
             .no_color
             .as_deref()
             .is_some_and(|value| !value.is_empty());
+        let is_terminal = io::stdout().is_terminal();
         Self {
-            has_colour: !is_unwanted && io::stdout().is_terminal(),
+            has_colour: !is_unwanted && is_terminal,
+            is_terminal,
         }
     }
 
@@ -73,7 +78,19 @@ impl Output {
     /// # Errors
     /// Nobody reads any more, or the write failed.
     pub(crate) fn line(&self, text: &str) -> Result<(), OutputError> {
-        self.write_text(&format!("{text}\n"))
+        self.write_text(&format!("{}\n", clean(text)))
+    }
+
+    /// A line of JSON: as it is for programs, the same value in safe characters on a terminal.
+    ///
+    /// # Errors
+    /// Nobody reads any more, or the write failed.
+    pub(crate) fn json_line(&self, json: &str) -> Result<(), OutputError> {
+        if self.is_terminal {
+            self.write_text(&format!("{}\n", escaped(json)))
+        } else {
+            self.write_text(&format!("{json}\n"))
+        }
     }
 
     fn write_text(&self, text: &str) -> Result<(), OutputError> {
@@ -81,6 +98,29 @@ impl Output {
         stdout.write_all(text.as_bytes())?;
         Ok(stdout.flush()?)
     }
+}
+
+/// JSON with what a terminal would obey escaped; outside strings nothing of it can stand.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_obeyed(c) {
+            text.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+/// Tells a person something beside the output: a line on standard error.
+pub(crate) fn tell(text: &str) {
+    tell_to(&mut io::stderr().lock(), text);
+}
+
+fn tell_to(to: &mut impl io::Write, text: &str) {
+    // There is nobody left to be told that nobody can be told.
+    let _nobody_listens = writeln!(to, "{}", clean(text));
 }
 
 /// Whether a person can be asked.
@@ -94,10 +134,50 @@ pub(crate) fn is_interactive() -> bool {
 /// # Errors
 /// The terminal cannot be read or written.
 pub(crate) fn ask(question: &str) -> io::Result<Option<String>> {
-    let mut stderr = io::stderr().lock();
-    stderr.write_all(question.as_bytes())?;
-    stderr.flush()?;
+    ask_in(&mut io::stderr().lock(), &mut io::stdin().lock(), question)
+}
+
+fn ask_in(
+    to: &mut impl io::Write,
+    from: &mut impl io::BufRead,
+    question: &str,
+) -> io::Result<Option<String>> {
+    to.write_all(clean_line(question).as_bytes())?;
+    to.flush()?;
     let mut line = String::new();
-    let length = io::stdin().lock().read_line(&mut line)?;
+    let length = from.read_line(&mut line)?;
     Ok((length > 0).then_some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_told_or_asked_is_obeyed() {
+        let said = "pay\u{1b}[2J\u{1b}]0;owned\u{7} \u{202e}1\u{2066}\nno";
+        let harmless = "pay\u{fffd}[2J\u{fffd}]0;owned\u{fffd} \u{fffd}1\u{fffd}";
+        let mut told = Vec::new();
+        tell_to(&mut told, said);
+        assert_eq!(
+            String::from_utf8(told).unwrap(),
+            format!("{harmless}\nno\n")
+        );
+        let mut asked = Vec::new();
+        ask_in(&mut asked, &mut "y\n".as_bytes(), said).unwrap();
+        assert_eq!(
+            String::from_utf8(asked).unwrap(),
+            format!("{harmless} no"),
+            "a question is one line"
+        );
+    }
+
+    #[test]
+    fn json_on_a_terminal_is_the_same_value_in_characters_it_does_not_obey() {
+        let json = "{\"a\":\"\u{9b}2J\u{7f}\u{202e}x\u{2066}ü\"}";
+        let shown = escaped(json);
+        assert_eq!(shown, r#"{"a":"\u009b2J\u007f\u202ex\u2066ü"}"#);
+        let value = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(value(&shown), value(json));
+    }
 }

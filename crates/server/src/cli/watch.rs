@@ -58,7 +58,7 @@ async fn print_frames(mut thread: Subscription, output: &Output) -> anyhow::Resu
     loop {
         tokio::select! {
             update = thread.next_update() => match update.map_err(refused)? {
-                Some(_) => if let Some(frame) = thread.frame() { output.line(frame)? },
+                Some(_) => if let Some(frame) = thread.frame() { output.json_line(frame)? },
                 None => return Ok(ExitCode::SUCCESS),
             },
             pressed = &mut interrupt => {

@@ -94,6 +94,83 @@ fn agents_that_cannot_be_called_are_refused_at_start() {
 }
 
 #[test]
+fn headers_that_frame_a_request_are_refused() {
+    let with_header = |header: &str| {
+        parse(&format!(
+            "[agents.a]\nurl = \"http://x/\"\nheaders = {{ {header} = \"1\" }}"
+        ))
+        .unwrap()
+        .check()
+    };
+    for header in [
+        "content-length",
+        "Transfer-Encoding",
+        "connection",
+        "HOST",
+        "idempotency-key",
+    ] {
+        let found = with_header(header);
+        assert!(
+            matches!(found, Err(ConfigError::OwnHeader { .. })),
+            "{header}: {found:?}"
+        );
+    }
+    with_header("authorization").unwrap();
+}
+
+#[test]
+fn a_password_in_a_url_is_refused_and_not_shown() {
+    for url in ["http://ann:s3cret@x/", "https://s3cret@x/"] {
+        let error = with_agent("a", url).check().unwrap_err();
+        assert!(matches!(error, ConfigError::UserInfo { .. }), "{error}");
+        assert!(!error.to_string().contains("s3cret"), "{error}");
+    }
+}
+
+#[test]
+fn allowed_hosts_are_hosts_alone() {
+    let listing = |host: &str| {
+        Config {
+            allowed_hosts: vec![host.to_owned()],
+            ..Config::default()
+        }
+        .check()
+    };
+    for host in ["hub.example", "Hub", "10.0.0.1", "[::1]", "::1"] {
+        listing(host).unwrap();
+    }
+    for host in [
+        "hub.example:7878",
+        "hub.example:80",
+        "[::1]:80",
+        "http://hub.example",
+        "hub.example/x",
+        "",
+    ] {
+        assert!(
+            matches!(listing(host), Err(ConfigError::AllowedHost { .. })),
+            "{host}"
+        );
+    }
+}
+
+#[test]
+fn bounds_that_cannot_be_kept_are_refused() {
+    for config in [
+        Config {
+            sessions_max: usize::MAX,
+            ..Config::default()
+        },
+        Config {
+            connections_max: usize::MAX,
+            ..Config::default()
+        },
+    ] {
+        assert!(matches!(config.check(), Err(ConfigError::TooMany { .. })));
+    }
+}
+
+#[test]
 fn speeds() {
     for (text, pause_ms) in [
         ("1", 100),

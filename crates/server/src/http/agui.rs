@@ -4,20 +4,24 @@
 //! The caller is one viewer of the run it starts: the run goes on without it, and everybody else
 //! sees the same.
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::stream;
 use http::header::CONTENT_TYPE;
 use serde_json::json;
 use threadcast_agui::ids::{RunId, ThreadId};
 use threadcast_agui::run_input::RunInput;
+use threadcast_hub::decisions::CommandError;
 use threadcast_run_registry::decide::{CancelCommand, Command, RunCommand};
+use threadcast_thread_log::position::Position;
 use threadcast_thread_log::principal::Principal;
 use threadcast_wire::error_code::ErrorCode;
+use tracing::Instrument;
 
 use super::body::read_json;
 use super::errors::HttpError;
-use super::event_stream;
+use super::event_stream::{self, BrokenOff};
+use super::path::Path;
 use super::projection::{Projection, ReaderState, RunLevel, run_level};
 use super::router::App;
 use crate::config::OnCallerGone;
@@ -63,31 +67,58 @@ pub(crate) async fn run(
         .as_ref()
         .and_then(|state| state.to_value().ok())
         .unwrap_or_else(|| json!({}));
-    let on_caller_gone = app.agents.on_caller_gone(&agent);
     let live = app.hub.live(&thread).await?;
-    let command = Command::Run(RunCommand { agent, input });
-    let run = app
-        .hub
-        .command(thread.clone(), &Principal::anonymous(), command)
-        .await?
-        .run;
-    let caller = Caller::new(&app, on_caller_gone, thread, run.clone());
+    let accepting = accept(app.clone(), thread, RunCommand { agent, input });
+    let accepted = app.tasks.spawn(accepting.in_current_span()).await;
+    let Accepted { run, caller } = accepted.map_err(CommandError::from)??;
     let accepted = live.with_fold(|fold| {
         fold.registry()
             .run(&run)
             .map_or_else(|| fold.head(), |run| run.accepted)
     });
-    let projection = Projection::new(app.hub.clone(), live, accepted, ReaderState::Said(said));
-    let blocks = stream::unfold(
-        RunStream {
-            projection,
-            run,
-            caller,
-            has_ended: false,
-        },
-        RunStream::next,
-    );
-    Ok(event_stream::respond(blocks, app.stop))
+    let after = Position {
+        epoch: live.epoch_at(accepted),
+        seq: accepted,
+    };
+    let projection = Projection::new(app.hub.clone(), live, &after, ReaderState::Said(said));
+    let stream = RunStream {
+        projection,
+        run,
+        caller,
+        has_ended: false,
+        broken_off: None,
+    };
+    Ok(event_stream::respond(
+        stream::unfold(stream, RunStream::next),
+        app.stop,
+    ))
+}
+
+/// A run that was accepted, and who asked for it.
+#[derive(Debug)]
+struct Accepted {
+    run: RunId,
+    caller: Caller,
+}
+
+/// Carries a submission out whether or not its caller waits. A caller who went away meanwhile is
+/// found gone when nobody takes what this gives.
+async fn accept(app: App, thread: ThreadId, command: RunCommand) -> Result<Accepted, CommandError> {
+    let on_gone = app.agents.on_caller_gone(&command.agent);
+    let answer = app
+        .hub
+        .command(thread, &Principal::anonymous(), Command::Run(command))
+        .await?;
+    let on_gone = match on_gone {
+        // Who repeats a submission did not start the run and may not end it.
+        OnCallerGone::Cancel if answer.duplicate => OnCallerGone::Keep,
+        on_gone => on_gone,
+    };
+    let run = answer.run;
+    Ok(Accepted {
+        caller: Caller::new(&app, on_gone, answer.thread, run.clone()),
+        run,
+    })
 }
 
 /// The events of one run.
@@ -97,30 +128,40 @@ struct RunStream {
     run: RunId,
     caller: Caller,
     has_ended: bool,
+    /// Told once what was read before it is out.
+    broken_off: Option<BrokenOff>,
 }
 
 impl RunStream {
     /// What the next entries give, up to the run's end. A late error that follows the end is not
     /// waited for.
-    async fn next(mut self) -> Option<(Vec<u8>, Self)> {
+    async fn next(mut self) -> Option<(Result<Vec<u8>, BrokenOff>, Self)> {
         let mut block = Vec::new();
-        while block.is_empty() && !self.has_ended {
-            for entry in self.projection.next_entries().await? {
-                if entry.record.run.as_ref() != Some(&self.run) {
-                    continue;
-                }
-                if let Err(error) = self.projection.write(&entry, &mut block).await {
-                    tracing::warn!(%error, "run stream broken off");
-                    return None;
-                }
-                if run_level(&entry) == Some(RunLevel::Ended) {
-                    self.has_ended = true;
-                    self.caller.is_served();
-                    break;
-                }
+        while block.is_empty() {
+            if let Some(error) = self.broken_off.take() {
+                return Some((Err(error), self));
+            }
+            if self.has_ended {
+                return None;
+            }
+            self.broken_off = self.write_next(&mut block).await.err();
+        }
+        Some((Ok(block), self))
+    }
+
+    async fn write_next(&mut self, block: &mut Vec<u8>) -> Result<(), BrokenOff> {
+        for entry in self.projection.next_entries().await? {
+            if entry.record.run.as_ref() != Some(&self.run) {
+                continue;
+            }
+            self.projection.write(&entry, block).await?;
+            if run_level(&entry) == Some(RunLevel::Ended) {
+                self.has_ended = true;
+                self.caller.is_served();
+                break;
             }
         }
-        (!block.is_empty()).then_some((block, self))
+        Ok(())
     }
 }
 
@@ -176,3 +217,6 @@ impl Drop for Caller {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

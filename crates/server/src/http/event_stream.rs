@@ -1,7 +1,6 @@
 //! Server-sent events, outwards: LF only, one space after `data:`, never `[DONE]` (docs/protocol.md
 //! §13.2).
 
-use std::convert::Infallible;
 use std::io::Write;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use futures::Stream;
 use futures::stream::{self, StreamExt};
 use http::HeaderName;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::Position;
 use tokio_util::sync::CancellationToken;
 
@@ -45,13 +45,26 @@ fn write_id(out: &mut Vec<u8>, Position { epoch, seq }: &Position) {
     writeln!(out, "id: {epoch}:{seq}").expect("a vector takes everything");
 }
 
-/// A response of `blocks`, with comments while they are silent; ends with them, or when `stop` is
-/// cancelled.
+/// Why a stream of events ends although it is not complete.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BrokenOff {
+    #[error("the log cannot be read")]
+    Log(#[from] EngineError),
+    #[error("the log that is read was replaced")]
+    Replaced,
+    #[error("the hub stops")]
+    Stopping,
+}
+
+/// A response of `blocks`, with comments while they are silent; ends with them.
+///
+/// A stream that breaks off, or that `stop` cuts, is cut on the wire, too: the body lacks its end,
+/// so that no reader takes it for a whole one.
 pub(crate) fn respond<S>(blocks: S, stop: CancellationToken) -> Response
 where
-    S: Stream<Item = Vec<u8>> + Send + 'static,
+    S: Stream<Item = Result<Vec<u8>, BrokenOff>> + Send + 'static,
 {
-    let body = Body::from_stream(keep_alive(blocks).take_until(stop.cancelled_owned()));
+    let body = Body::from_stream(keep_alive(blocks, stop));
     let headers = [
         (CONTENT_TYPE, "text/event-stream"),
         (CACHE_CONTROL, "no-cache"),
@@ -60,15 +73,34 @@ where
     (headers, body).into_response()
 }
 
-fn keep_alive<S>(blocks: S) -> impl Stream<Item = Result<Bytes, Infallible>> + Send
+fn keep_alive<S>(
+    blocks: S,
+    stop: CancellationToken,
+) -> impl Stream<Item = Result<Bytes, BrokenOff>> + Send
 where
-    S: Stream<Item = Vec<u8>> + Send + 'static,
+    S: Stream<Item = Result<Vec<u8>, BrokenOff>> + Send + 'static,
 {
-    stream::unfold(Box::pin(blocks), |mut blocks| async {
-        match tokio::time::timeout(KEEP_ALIVE, blocks.next()).await {
-            Ok(Some(block)) => Some((Ok(Bytes::from(block)), blocks)),
+    stream::unfold(Some((Box::pin(blocks), stop)), |open| async {
+        let (mut blocks, stop) = open?;
+        let next = tokio::select! {
+            biased;
+            () = stop.cancelled() => Ok(Some(Err(BrokenOff::Stopping))),
+            next = tokio::time::timeout(KEEP_ALIVE, blocks.next()) => next,
+        };
+        match next {
+            Ok(Some(Ok(block))) => Some((Ok(Bytes::from(block)), Some((blocks, stop)))),
+            Ok(Some(Err(error))) => {
+                tracing::debug!(%error, "event stream broken off");
+                // hyper drops what it has not flushed when a body fails; it flushes while a body
+                // makes it wait.
+                tokio::task::yield_now().await;
+                Some((Err(error), None))
+            }
             Ok(None) => None,
-            Err(_silent) => Some((Ok(Bytes::from_static(KEEP_ALIVE_COMMENT)), blocks)),
+            Err(_silent) => {
+                let comment = Bytes::from_static(KEEP_ALIVE_COMMENT);
+                Some((Ok(comment), Some((blocks, stop))))
+            }
         }
     })
 }
@@ -77,6 +109,7 @@ where
 mod tests {
     use super::*;
     use threadcast_thread_log::position::{Epoch, Seq};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     #[test]
     fn blocks_are_written_as_plain_clients_read_them() {
@@ -98,12 +131,49 @@ mod tests {
     async fn silence_is_filled_with_comments() {
         let late = stream::once(async {
             tokio::time::sleep(KEEP_ALIVE * 5 / 2).await;
-            b"data: {}\n\n".to_vec()
+            Ok(b"data: {}\n\n".to_vec())
         });
-        let blocks: Vec<_> = keep_alive(late).map(|block| block.unwrap()).collect().await;
+        let blocks: Vec<_> = keep_alive(late, CancellationToken::new())
+            .map(|block| block.unwrap())
+            .collect()
+            .await;
         assert_eq!(
             blocks,
             [KEEP_ALIVE_COMMENT, KEEP_ALIVE_COMMENT, b"data: {}\n\n"]
         );
+    }
+
+    #[tokio::test]
+    async fn a_stopping_hub_breaks_streams_off() {
+        let stop = CancellationToken::new();
+        let mut blocks = Box::pin(keep_alive(stream::pending(), stop.clone()));
+        stop.cancel();
+        let last = blocks.next().await;
+        assert!(matches!(last, Some(Err(BrokenOff::Stopping))), "{last:?}");
+        assert!(blocks.next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_was_written_before_a_stream_broke_off_is_read() {
+        let (near, far) = tokio::io::duplex(1 << 10);
+        let service = hyper::service::service_fn(|_| {
+            let blocks = [Ok(b"data: {}\n\n".to_vec()), Err(BrokenOff::Replaced)];
+            let response = respond(stream::iter(blocks), CancellationToken::new());
+            std::future::ready(Ok::<_, std::convert::Infallible>(response))
+        });
+        let serving = hyper::server::conn::http1::Builder::new()
+            .serve_connection(hyper_util::rt::TokioIo::new(near), service);
+        let reading = async {
+            let (mut from, mut to) = tokio::io::split(far);
+            to.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+                .await
+                .unwrap();
+            let mut response = String::new();
+            from.read_to_string(&mut response).await.unwrap();
+            response
+        };
+        let (served, response) = tokio::join!(serving, reading);
+        assert!(served.is_err(), "the body has no end");
+        assert!(response.ends_with("data: {}\n\n\r\n"), "{response:?}");
     }
 }

@@ -73,13 +73,16 @@ impl AllowedHosts {
         Ok(())
     }
 
-    /// Whether the host of `url` is loopback or listed. `null`, the origin of a sandboxed page, is
+    /// Whether `url` is of the web and its host loopback or listed. `null`, the origin of a sandboxed page, is
     /// no URL.
     fn allows(&self, url: &str) -> bool {
         let Ok(url) = Url::parse(url) else {
             return false;
         };
-        if !url.username().is_empty() || url.password().is_some() || url.path().len() > 1 {
+        let is_web = matches!(url.scheme(), "http" | "https");
+        let is_bare =
+            url.username().is_empty() && url.password().is_none() && url.path().len() <= 1;
+        if !is_web || !is_bare {
             return false;
         }
         match url.host() {
@@ -225,6 +228,9 @@ mod tests {
             "https://app.example.evil",
             "http://localhost.evil.example",
             "file://",
+            "ftp://localhost",
+            "chrome-extension://localhost",
+            "ws://app.example",
             "localhost",
             "http://10.1.2.4",
         ] {

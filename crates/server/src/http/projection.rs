@@ -18,7 +18,7 @@ use threadcast_thread_log::entry::{Body, Entry};
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::{Position, Seq};
 
-use super::event_stream::{write_event, write_made_up};
+use super::event_stream::{BrokenOff, write_event, write_made_up};
 
 /// Pause before a log store that is away is asked again.
 const STORE_AWAY_PAUSE: Duration = Duration::from_secs(1);
@@ -51,7 +51,12 @@ pub(crate) enum ReaderState {
 
 impl Projection {
     /// Of the entries after `after`, for a reader whose state is what `reader_state` says.
-    pub(crate) fn new(hub: Hub, live: LiveThread, after: Seq, reader_state: ReaderState) -> Self {
+    pub(crate) fn new(
+        hub: Hub,
+        live: LiveThread,
+        after: &Position,
+        reader_state: ReaderState,
+    ) -> Self {
         let follow = live.follow(after);
         Self {
             hub,
@@ -61,19 +66,22 @@ impl Projection {
         }
     }
 
-    /// The next entries, at least one; `None` when the log the reader follows is gone.
-    pub(crate) async fn next_entries(&mut self) -> Option<Vec<Entry>> {
+    /// The next entries, at least one.
+    ///
+    /// # Errors
+    /// The log the reader follows is gone or cannot be read.
+    pub(crate) async fn next_entries(&mut self) -> Result<Vec<Entry>, BrokenOff> {
         loop {
             match self.follow.next().await {
-                Ok(Followed::Entries(entries)) => return Some(entries),
-                Ok(Followed::Replaced) => return None,
+                Ok(Followed::Entries(entries)) => return Ok(entries),
+                Ok(Followed::Replaced) => return Err(BrokenOff::Replaced),
                 Err(EngineError::Unavailable(error)) => {
                     tracing::debug!(%error, "log store unavailable");
                     tokio::time::sleep(STORE_AWAY_PAUSE).await;
                 }
                 Err(error) => {
                     tracing::error!(%error, "log cannot be read");
-                    return None;
+                    return Err(error.into());
                 }
             }
         }

@@ -6,7 +6,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use threadcast_hub::hub::Hub;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -26,6 +26,20 @@ pub(crate) struct App {
     /// Ends event streams.
     pub(crate) stop: CancellationToken,
     pub(crate) body_bytes_max: usize,
+}
+
+/// A place among the connections; an extension of each request.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectionSeat {
+    _permit: Arc<OwnedSemaphorePermit>,
+}
+
+impl ConnectionSeat {
+    pub(crate) fn new(permit: OwnedSemaphorePermit) -> Self {
+        Self {
+            _permit: Arc::new(permit),
+        }
+    }
 }
 
 pub(crate) fn router(app: App, allowed: AllowedHosts) -> Router {

@@ -1,27 +1,27 @@
 //! Threads over plain HTTP: a view, the events, and the two decisions a person takes
 //! (docs/protocol.md §13.4–13.6).
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Uri};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use threadcast_agui::ids::{RunId, ThreadId};
 use threadcast_agui::interrupt::ResumeEntry;
 use threadcast_agui::json::RawJson;
 use threadcast_hub::live_thread::LiveThread;
 use threadcast_run_registry::decide::{CancelCommand, Command, ResumeCommand};
-use threadcast_run_registry::snapshot::snapshot;
+use threadcast_run_registry::snapshot::{leaves_state_out, snapshot};
 use threadcast_thread_log::position::{Epoch, Position, PositionVerdict, Seq};
 use threadcast_thread_log::principal::Principal;
-use threadcast_wire::answer::ThreadAnswer;
 use threadcast_wire::error_code::ErrorCode;
+use threadcast_wire::limits::REASON_BYTES_MAX;
 
 use super::body::{read_json, read_json_if_any};
 use super::errors::HttpError;
-use super::event_stream::{self, write_made_up, write_position};
+use super::event_stream::{self, BrokenOff, write_made_up, write_position};
+use super::path::Path;
 use super::projection::{Projection, ReaderState};
 use super::router::App;
 
@@ -31,22 +31,14 @@ pub(crate) async fn view(
     Path(thread): Path<String>,
 ) -> Result<Response, HttpError> {
     let thread = thread_id(thread)?;
-    let live = app.hub.live(&thread).await?;
-    let Position { epoch, seq } = live.head();
-    if seq == Seq::ZERO {
+    let answer = app.hub.thread_answer(&thread).await?;
+    if answer.seq == Seq::ZERO {
         return Err(HttpError::new(
             ErrorCode::NotFound,
             format!("there is no thread `{thread}`"),
         ));
     }
-    let view = app.hub.view(&thread).await?;
-    Ok(json_response(&ThreadAnswer {
-        id: thread,
-        epoch,
-        seq,
-        status: view.status,
-        thread: view,
-    }))
+    Ok(json_response(&answer))
 }
 
 /// `GET /threads/{id}/events`: what comes, after the caller's position or after a baseline.
@@ -62,26 +54,48 @@ pub(crate) async fn events(
     let live = app.hub.live(&thread_id(thread)?).await?;
     let (after, reader_state, first_block) = match position_of(&headers, &uri) {
         Some(position) if live.verdict(&position).await? == PositionVerdict::Valid => {
-            (position.seq, ReaderState::Follows, Vec::new())
+            (position, ReaderState::Follows, Vec::new())
         }
         _ => baseline(&live),
     };
-    let projection = Projection::new(app.hub.clone(), live, after, reader_state);
-    let blocks = stream::unfold(
-        (projection, first_block),
-        |(mut projection, mut block)| async move {
-            while block.is_empty() {
-                for entry in projection.next_entries().await? {
-                    if let Err(error) = projection.write(&entry, &mut block).await {
-                        tracing::warn!(%error, "event stream broken off");
-                        return None;
-                    }
-                }
+    let stream = ThreadStream {
+        projection: Projection::new(app.hub.clone(), live, &after, reader_state),
+        block: first_block,
+        broken_off: None,
+    };
+    Ok(event_stream::respond(
+        stream::unfold(stream, ThreadStream::next),
+        app.stop,
+    ))
+}
+
+/// The events of a thread, without end.
+#[derive(Debug)]
+struct ThreadStream {
+    projection: Projection,
+    /// What is written and not given yet.
+    block: Vec<u8>,
+    /// Told once the block is out.
+    broken_off: Option<BrokenOff>,
+}
+
+impl ThreadStream {
+    async fn next(mut self) -> Option<(Result<Vec<u8>, BrokenOff>, Self)> {
+        while self.block.is_empty() {
+            if let Some(error) = self.broken_off.take() {
+                return Some((Err(error), self));
             }
-            Some((block, (projection, Vec::new())))
-        },
-    );
-    Ok(event_stream::respond(blocks, app.stop))
+            self.broken_off = self.write_next().await.err();
+        }
+        Some((Ok(std::mem::take(&mut self.block)), self))
+    }
+
+    async fn write_next(&mut self) -> Result<(), BrokenOff> {
+        for entry in self.projection.next_entries().await? {
+            self.projection.write(&entry, &mut self.block).await?;
+        }
+        Ok(())
+    }
 }
 
 /// `POST /threads/{id}/resume` `{of, runId, resume}`.
@@ -140,6 +154,13 @@ pub(crate) async fn cancel(
         })?,
         None => Body::default(),
     };
+    if let Some(found) = body.reason.as_ref().map(String::len)
+        && found > REASON_BYTES_MAX
+    {
+        let message =
+            format!("`reason` is {found} bytes long, at most {REASON_BYTES_MAX} are allowed");
+        return Err(HttpError::new(ErrorCode::BadFrame, message));
+    }
     command(
         &app,
         thread,
@@ -169,32 +190,23 @@ fn json_response(body: &impl Serialize) -> Response {
 }
 
 /// What brings an empty reader to the present head, and that head.
-fn baseline(live: &LiveThread) -> (Seq, ReaderState, Vec<u8>) {
-    let (events, position, state) = live.with_fold(|fold| {
-        (
-            snapshot(fold.conversation()),
-            fold.position().clone(),
-            fold.conversation().state().clone(),
-        )
-    });
+fn baseline(live: &LiveThread) -> (Position, ReaderState, Vec<u8>) {
+    // Written out at leisure: nothing is folded while the fold is looked at.
+    let (conversation, position) =
+        live.with_fold(|fold| (fold.conversation().clone(), fold.position().clone()));
+    let events = snapshot(&conversation);
     let mut block = Vec::new();
     for event in &events {
         write_made_up(&mut block, event.json.as_str());
     }
+    if leaves_state_out(&conversation) {
+        // The reader has not all there is at that position, so it is not to come back to it.
+        return (position, ReaderState::Stale, block);
+    }
     if position.seq > Seq::ZERO {
         write_position(&mut block, &position);
     }
-    // Without a run no event can carry what the state may be already.
-    let is_told = !events.is_empty() || state == json!({});
-    (
-        position.seq,
-        if is_told {
-            ReaderState::Follows
-        } else {
-            ReaderState::Stale
-        },
-        block,
-    )
+    (position, ReaderState::Follows, block)
 }
 
 /// Where the reader stands, by the header a browser sends when it comes back, else by `after`.

@@ -23,7 +23,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tracing::Instrument;
 
 use super::errors::HttpError;
-use super::router::App;
+use super::router::{App, ConnectionSeat};
 
 /// The answer to an acceptable handshake.
 #[derive(Debug, PartialEq, Eq)]
@@ -53,12 +53,16 @@ pub(crate) async fn ws(State(app): State<App>, mut request: Request) -> Response
         return HttpError::new(ErrorCode::Overloaded, "all sessions of this node are taken")
             .into_response();
     };
+    // A session keeps its place among the connections as well.
+    let connection = request.extensions_mut().remove::<ConnectionSeat>();
     let upgrade = hyper::upgrade::on(&mut request);
     let session = serve(app.clone(), upgrade);
+    let stop = app.stop.clone();
     app.tasks.spawn(
         async move {
-            session.await;
-            drop(seat);
+            // Sessions were drained before; a socket that is left then is dropped.
+            stop.run_until_cancelled(session).await;
+            drop((seat, connection));
         }
         .instrument(tracing::info_span!("session")),
     );

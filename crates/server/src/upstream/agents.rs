@@ -92,14 +92,20 @@ impl HubAgents for Agents {
             .live
             .with_fold(|fold| fold.registry().run(&start.run).map(|run| run.agent.clone()));
         let agent = agent_name.and_then(|name| self.by_name.get(&name).cloned());
-        let Some(agent) = agent else {
-            span.in_scope(|| {
-                tracing::error!("a run was accepted for an agent that is not configured")
-            });
-            return;
-        };
         let stop = self.stop.child_token();
-        self.tasks
-            .spawn(owner_loop::run(hub.clone(), agent, start, stop).instrument(span));
+        let hub = hub.clone();
+        match agent {
+            Some(agent) => {
+                self.tasks
+                    .spawn(owner_loop::run(hub, agent, start, stop).instrument(span));
+            }
+            None => {
+                span.in_scope(|| {
+                    tracing::error!("a run was accepted for an agent that is not configured")
+                });
+                self.tasks
+                    .spawn(owner_loop::refuse(hub, start, stop).instrument(span));
+            }
+        }
     }
 }

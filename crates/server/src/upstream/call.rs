@@ -1,7 +1,8 @@
 //! One call of an agent, whichever kind: connect, send, read the stream.
 //!
 //! A call is made once. After [`Connection::send`] began, a byte may have been read by the agent,
-//! so nothing here is ever tried again (docs/protocol.md §8.4).
+//! so nothing here is ever tried again (docs/protocol.md §8.4); only [`CallError::Unsent`] and
+//! [`CallError::Request`] say that none was.
 
 use std::io;
 use std::time::Duration;
@@ -51,6 +52,9 @@ pub(crate) enum ConnectError {
 pub(crate) enum CallError {
     #[error("the request cannot be sent: {0}")]
     Request(Box<str>),
+    /// No byte of the request was written.
+    #[error("the connection was closed before the request was sent: {0}")]
+    Unsent(#[source] hyper::Error),
     #[error("the agent answered with status {status}")]
     Refused { status: u16, body: Box<str> },
     #[error("the agent was silent for too long while waiting for {0}")]
@@ -74,7 +78,7 @@ impl Connection {
     /// Sends the request and waits for the stream to begin.
     ///
     /// # Errors
-    /// See [`CallError`]; the agent may have acted in every case.
+    /// See [`CallError`]; the agent may have acted in most cases.
     pub(crate) async fn send(self, request: &AgentRequest) -> Result<AgentStream, CallError> {
         match self {
             Self::Demo(speed) => match DemoStream::start(&request.body, speed) {
@@ -116,7 +120,10 @@ impl CallError {
             Self::Timeout(waited_for) => Ending::Timeout {
                 waited_for: waited_for.into(),
             },
-            Self::Request(_) | Self::Broken(_) => Ending::Truncated {
+            Self::Request(_) | Self::Unsent(_) => Ending::Unreached {
+                reason: self.to_string().into(),
+            },
+            Self::Broken(_) => Ending::Truncated {
                 reason: self.to_string().into(),
             },
             Self::Sse(SseError::TooLarge { .. }) => Ending::TooLarge {

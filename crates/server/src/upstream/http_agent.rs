@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
@@ -19,18 +19,19 @@ use threadcast_run_registry::request::AgentRequest;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::AbortOnDropHandle;
+use tracing::Instrument;
 use url::{Host, Url};
 
 use super::call::{CallError, ConnectError};
 use super::sse::{SseItem, SseReader};
 use crate::config::AgentPolicy;
 
+mod refusal;
+
+use refusal::{excerpt, refusal_of};
+
 /// Room for the field names of an event that is as long as it may be.
 const EVENT_FRAMING_BYTES: usize = 64;
-
-/// How much of a refusal's body is kept, and how long it is awaited.
-const EXCERPT_BYTES: usize = 2 << 10;
-const EXCERPT_WAIT: Duration = Duration::from_secs(2);
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
@@ -115,12 +116,16 @@ impl HttpAgent {
         let (sender, connection) = handshake(TokioIo::new(stream))
             .await
             .map_err(ConnectError::Handshake)?;
-        let driver = tokio::spawn(async {
-            if let Err(error) = connection.await {
-                // The reader of the body is told the same, and ends the run with it.
-                tracing::debug!(%error, "agent connection ended");
+        // Owned by whoever holds the connection, then by its stream: it ends with them.
+        let driver = tokio::spawn(
+            async {
+                if let Err(error) = connection.await {
+                    // The reader of the body is told the same, and ends the run with it.
+                    tracing::debug!(%error, "agent connection ended");
+                }
             }
-        });
+            .in_current_span(),
+        );
         Ok(HttpConnection {
             sender,
             driver: AbortOnDropHandle::new(driver),
@@ -155,10 +160,22 @@ impl HttpConnection {
         let key = HeaderValue::try_from(request.idempotency_key.as_str())
             .map_err(|error| unsendable(error.into()))?;
         post.headers_mut().insert(IDEMPOTENCY_KEY, key);
-        let response = timeout(self.timeouts.response_head, self.sender.send_request(post))
-            .await
-            .map_err(|_| CallError::Timeout("the response head"))?
-            .map_err(CallError::Broken)?;
+        let response = timeout(
+            self.timeouts.response_head,
+            self.sender.try_send_request(post),
+        )
+        .await
+        .map_err(|_| CallError::Timeout("the response head"))?
+        .map_err(|mut error| {
+            // The request comes back if the connection took nothing of it.
+            let is_unsent = error.take_message().is_some();
+            let error = error.into_error();
+            if is_unsent {
+                CallError::Unsent(error)
+            } else {
+                CallError::Broken(error)
+            }
+        })?;
         if let Some(refusal) = refusal_of(&response) {
             return Err(CallError::Refused {
                 status: response.status().as_u16(),
@@ -227,41 +244,5 @@ impl HttpStream {
     }
 }
 
-/// Why a response is no stream of events, in words that precede its body.
-fn refusal_of<B>(response: &Response<B>) -> Option<String> {
-    let status = response.status();
-    if !status.is_success() {
-        return Some(String::new());
-    }
-    if status == StatusCode::NO_CONTENT {
-        return Some("no content".to_owned());
-    }
-    let content_type = response.headers().get(CONTENT_TYPE)?;
-    let essence = content_type
-        .to_str()
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
-    let is_stream = essence.eq_ignore_ascii_case("text/event-stream");
-    (!is_stream).then(|| format!("content type `{essence}` is no `text/event-stream`; "))
-}
-
-/// The beginning of a body, for a person to read.
-async fn excerpt(mut body: Incoming) -> String {
-    let mut bytes = Vec::new();
-    let read = async {
-        while bytes.len() < EXCERPT_BYTES {
-            let Some(Ok(frame)) = body.frame().await else {
-                break;
-            };
-            if let Some(data) = frame.data_ref() {
-                bytes.extend_from_slice(&data[..data.len().min(EXCERPT_BYTES - bytes.len())]);
-            }
-        }
-    };
-    // A body that does not come in time is cut where it stands.
-    let _ = timeout(EXCERPT_WAIT, read).await;
-    String::from_utf8_lossy(&bytes).trim().to_owned()
-}
+#[cfg(test)]
+mod tests;

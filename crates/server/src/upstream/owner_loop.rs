@@ -7,13 +7,17 @@
 //! Invariant: one append is in flight at most; while a whole batch waits, or the log store is away,
 //! the agent is not read, so that nothing is held but one batch.
 
+use std::error::Error;
+use std::future::Future;
 use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, OptionFuture};
 use threadcast_agui::ids::RunId;
+use threadcast_hub::clock;
 use threadcast_hub::hub::{Hub, Start};
 use threadcast_hub::live_thread::LiveThread;
 use threadcast_run_registry::ending::Ending;
@@ -26,13 +30,17 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::agents::Agent;
-use super::call::CallError;
+use super::call::{AgentSource, CallError};
 use super::outage::Outage;
-use super::prepare::prepare;
+use super::prepare::{PrepareError, prepare};
 use super::source::Source;
-use crate::clock;
+use crate::config::AgentPolicy;
 
 mod appending;
+mod orphan;
+mod timing;
+
+use orphan::end_orphan;
 
 /// How often a quiet run shows that its owner lives: a third of the shortest time after which
 /// another could seize it.
@@ -41,14 +49,32 @@ const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// Owns a run until its end is in the log and its stream is closed, or until `stop`.
 pub(crate) async fn run(hub: Hub, agent: Arc<Agent>, start: Start, stop: CancellationToken) {
     let owning = async {
-        match prepare(&hub, &agent, &start).await {
-            Ok((owner, request)) => OwnedRun::new(agent, start, owner).go(request).await,
-            Err(error) => tracing::error!(
-                error = &error as &dyn std::error::Error,
-                "run cannot be started"
-            ),
-        }
+        let owned = AssertUnwindSafe(own(&hub, &agent, &start)).catch_unwind();
+        let reason = match owned.await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => {
+                let error: &dyn Error = &error;
+                tracing::error!(error, "run cannot be started");
+                "the run could not be prepared"
+            }
+            // What it said is on standard error already.
+            Err(_panic) => {
+                tracing::error!("the run's owner panicked");
+                "the hub failed"
+            }
+        };
+        end_orphan(&hub, start, reason).await;
     };
+    until(stop, owning).await;
+}
+
+/// Ends a run for which there is no agent, so that its thread is free again.
+pub(crate) async fn refuse(hub: Hub, start: Start, stop: CancellationToken) {
+    let reason = "the agent is not configured any more";
+    until(stop, end_orphan(&hub, start, reason)).await;
+}
+
+async fn until(stop: CancellationToken, owning: impl Future<Output = ()>) {
     tokio::select! {
         biased;
         () = stop.cancelled() => tracing::info!("run left behind"),
@@ -56,10 +82,17 @@ pub(crate) async fn run(hub: Hub, agent: Arc<Agent>, start: Start, stop: Cancell
     }
 }
 
+async fn own(hub: &Hub, agent: &Agent, start: &Start) -> Result<(), PrepareError> {
+    let (owner, request) = prepare(hub, agent, start).await?;
+    let run = OwnedRun::new(agent.policy.clone(), start.clone(), owner);
+    run.go(&agent.source, request).await;
+    Ok(())
+}
+
 /// A run and all its owner waits for.
 #[derive(Debug)]
 struct OwnedRun {
-    agent: Arc<Agent>,
+    policy: AgentPolicy,
     live: LiveThread,
     run: RunId,
     lease: LeaseToken,
@@ -89,10 +122,10 @@ enum Reading {
 type InFlight = BoxFuture<'static, (Append, Result<Outcome, EngineError>)>;
 
 impl OwnedRun {
-    fn new(agent: Arc<Agent>, start: Start, owner: Owner) -> Self {
+    fn new(policy: AgentPolicy, start: Start, owner: Owner) -> Self {
         let Start { live, run, lease } = start;
         Self {
-            agent,
+            policy,
             live,
             run,
             lease,
@@ -106,48 +139,56 @@ impl OwnedRun {
         }
     }
 
-    async fn go(mut self, request: AgentRequest) {
-        let first = match self.agent.source.connect().await {
-            Err(error) => {
-                self.end(&error.ending());
-                None
-            }
-            Ok(_) if self.is_cancelled() => {
-                self.end(&Ending::Abort);
-                None
-            }
-            Ok(connection) => {
-                let dispatched = self
-                    .live
-                    .with_fold(|fold| self.owner.dispatched(fold, clock::now()));
-                Some((self.append_after(Duration::ZERO, dispatched), connection))
-            }
-        };
-        if let Some((mut dispatching, connection)) = first {
-            // Nothing is sent before this is durable, however long that takes.
-            loop {
-                let (append, outcome) = dispatching.await;
-                match self.settle(append, outcome) {
-                    ControlFlow::Continue(Some(again)) => dispatching = again,
-                    ControlFlow::Continue(None) if self.owner.has_work() => {
-                        match self.next_append() {
-                            Some(next) => dispatching = next,
-                            None => break,
-                        }
-                    }
-                    ControlFlow::Continue(None) => break,
-                    ControlFlow::Break(()) => return,
+    async fn go(mut self, agent: &AgentSource, request: AgentRequest) {
+        let mut in_flight = None;
+        match agent.connect().await {
+            Err(error) => self.end(&error.ending()),
+            Ok(_) if self.is_cancelled() => self.end(&Ending::Abort),
+            Ok(connection) => match self.dispatch().await {
+                // The log may have lost the run meanwhile.
+                ControlFlow::Continue(None) if self.owner.has_ended() => {}
+                ControlFlow::Continue(None) => self.source = Source::call(connection, request),
+                ControlFlow::Continue(still) => in_flight = still,
+                ControlFlow::Break(()) => return,
+            },
+        }
+        self.drive(in_flight).await;
+    }
+
+    /// Records that the agent is about to be called; nothing is sent before that is durable. Gives
+    /// the append back if the log store is away for too long: then the run's end is queued behind
+    /// it and nothing is to be sent. Breaks when the run is no longer this owner's.
+    async fn dispatch(&mut self) -> ControlFlow<(), Option<InFlight>> {
+        let dispatched = self
+            .live
+            .with_fold(|fold| self.owner.dispatched(fold, clock::now()));
+        let mut in_flight = self.append_after(Duration::ZERO, dispatched);
+        loop {
+            let gives_up = OptionFuture::from(self.outage_ends().map(sleep_until));
+            tokio::select! {
+                biased;
+                (append, outcome) = &mut in_flight => {
+                    in_flight = match self.settle(append, outcome)? {
+                        Some(again) => again,
+                        None => match self.next_append() {
+                            Some(next) => next,
+                            None => return ControlFlow::Continue(None),
+                        },
+                    };
+                }
+                Some(()) = gives_up => {
+                    self.end(&Ending::Unreached {
+                        reason: "the log store was unavailable for too long".into(),
+                    });
+                    return ControlFlow::Continue(Some(in_flight));
                 }
             }
-            self.source = Source::call(connection, request);
         }
-        self.drive().await;
     }
 
     /// Reads and appends until there is nothing left to do.
-    async fn drive(&mut self) {
+    async fn drive(&mut self, mut in_flight: Option<InFlight>) {
         let mut head = self.live.head_changed();
-        let mut in_flight: Option<InFlight> = None;
         self.note_cancellation();
         loop {
             in_flight = in_flight.or_else(|| self.next_append());
@@ -219,59 +260,6 @@ impl OwnedRun {
         }
         self.reading = if may_read { Reading::On } else { Reading::Held };
         may_read
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.live.with_fold(|fold| {
-            fold.registry()
-                .run(&self.run)
-                .is_some_and(|run| run.cancel.is_some())
-        })
-    }
-
-    fn note_cancellation(&mut self) {
-        if self.grace_ends.is_none() && !self.owner.has_ended() && self.is_cancelled() {
-            tracing::debug!("cancellation noticed");
-            self.grace_ends = Some(Instant::now() + self.agent.policy.cancel_grace);
-        }
-    }
-
-    /// The next moment at which something is due.
-    fn deadline(&self) -> Instant {
-        let grace = self
-            .grace_ends
-            .filter(|_| !self.source.is_closed() && !self.owner.has_ended());
-        let outage = self.outage.as_ref().filter(|_| !self.source.is_closed());
-        let outage = outage.map(|outage| outage.since + self.agent.policy.outage);
-        let late = self.late_ends.filter(|_| !self.source.is_closed());
-        [grace, outage, late]
-            .into_iter()
-            .flatten()
-            .fold(self.next_beat, Instant::min)
-    }
-
-    /// Does what is due; gives a beat to append if one is and nothing else is under way.
-    fn pass_deadline(&mut self, is_idle: bool) -> Option<InFlight> {
-        let now = Instant::now();
-        let is_past = |moment: Option<Instant>| moment.is_some_and(|moment| moment <= now);
-        if is_past(self.late_ends) {
-            self.source = Source::Closed;
-        }
-        if is_past(self.grace_ends) && !self.owner.has_ended() {
-            self.end(&Ending::Abort);
-        }
-        if is_past(
-            self.outage
-                .as_ref()
-                .map(|outage| outage.since + self.agent.policy.outage),
-        ) {
-            self.end(&Ending::EngineUnavailable);
-        }
-        if self.next_beat > now {
-            return None;
-        }
-        self.next_beat = now + BEAT_EVERY;
-        (is_idle && !self.owner.has_ended()).then(|| self.append_after(Duration::ZERO, self.beat()))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an owner begins with: the run as it was accepted, and the request for its agent.
 
+use serde_json::Value;
+use threadcast_agui::json::RawJson;
 use threadcast_hub::hub::{Hub, Start};
 use threadcast_run_registry::fact::{Fact, RunAccepted};
 use threadcast_run_registry::owner::{self, Owner, OwnerStart};
@@ -44,7 +46,9 @@ pub(crate) async fn prepare(
         Some(seq) => Some(read(hub, start, seq).await?),
         None => None,
     };
-    let request = live.with_fold(|fold| agent_request(fold, &accepted, inherited.as_ref()))?;
+    // It is written out at leisure: nothing is folded while the fold is looked at.
+    let conversation = live.with_fold(|fold| fold.conversation().clone());
+    let request = agent_request(live.thread(), &conversation, &accepted, inherited.as_ref())?;
     let owner = Owner::new(OwnerStart {
         thread: live.thread().clone(),
         accepted: accepted_fact(&accepted)?,
@@ -54,6 +58,19 @@ pub(crate) async fn prepare(
         },
     });
     Ok((owner, request))
+}
+
+/// The messages of the run's acceptance, for an owner that only ends the run; none if they cannot be
+/// read.
+pub(super) async fn accepted_messages(hub: &Hub, start: &Start) -> RawJson {
+    let read = async {
+        let sources = start.live.with_fold(|fold| sources(fold, &start.run));
+        let RequestSources { accepted, .. } = sources.ok_or(PrepareError::NoRecord)?;
+        let entry = read(hub, start, accepted).await?;
+        Ok::<_, PrepareError>(accepted_fact(&entry)?.messages)
+    };
+    read.await
+        .unwrap_or_else(|_| RawJson::from_value(&Value::Array(Vec::new())))
 }
 
 fn accepted_fact(entry: &Entry) -> Result<RunAccepted, RequestError> {

@@ -1,12 +1,14 @@
 //! Reads an agent's event stream: bytes in, the `data` of each event out.
 //!
 //! Tolerant of every line end, a byte order mark, comments, foreign fields, split characters and a
-//! last event without its blank line (docs/protocol.md §14.1). It knows no JSON and no socket, and
+//! last event without its blank line (docs/protocol.md §14.1). It knows no AG-UI and no socket, and
 //! holds one event at most.
 //!
 //! Invariant: how the bytes were cut into chunks never changes what comes out.
 
 use std::collections::VecDeque;
+
+use serde::de::IgnoredAny;
 
 /// Why a stream of bytes cannot be read further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -88,12 +90,17 @@ impl SseReader {
         self.extend_line(bytes)
     }
 
-    /// The stream ended: an event without its blank line counts all the same.
+    /// The stream ended: an event without its blank line counts all the same, unless it breaks off.
     ///
     /// # Errors
     /// As for [`SseReader::push`].
     pub(crate) fn end(&mut self) -> Result<(), SseError> {
-        self.end_line()?;
+        if !self.line.is_empty() {
+            self.end_line()?;
+        }
+        if self.data.as_deref().is_some_and(is_cut_off) {
+            self.data = None;
+        }
         self.end_event()
     }
 
@@ -160,6 +167,12 @@ fn data_of(line: &[u8]) -> Option<&[u8]> {
         [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
         _ => None,
     }
+}
+
+/// Whether JSON ends before it is complete: the stream broke off inside an event, which then was
+/// never said.
+fn is_cut_off(data: &[u8]) -> bool {
+    serde_json::from_slice::<IgnoredAny>(data).is_err_and(|error| error.is_eof())
 }
 
 #[cfg(test)]

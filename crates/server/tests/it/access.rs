@@ -1,6 +1,7 @@
 //! Who is let in without tokens.
 
 use http::Method;
+use serde_json::json;
 
 use crate::support::http::{get, send};
 use crate::support::server::{TestServer, config};
@@ -97,4 +98,35 @@ async fn a_full_node_says_when_to_come_back() {
     assert_eq!(refused.status(), 503);
     assert!(refused.headers().contains_key("retry-after"));
     drop(seated);
+}
+
+#[tokio::test]
+async fn serving_strangers_on_loopback_does_not_open_it_to_pages_of_the_web() {
+    let server = TestServer::start(Config {
+        allow_anonymous: true,
+        ..config()
+    })
+    .await;
+    let rebound = [("host", "evil.example")];
+    let answer = send(server.address, Method::GET, "/agents", &rebound, "").await;
+    assert_eq!(answer.refusal().await, (403, "forbidden".into()));
+}
+
+#[tokio::test]
+async fn a_session_keeps_its_place_among_the_connections() {
+    let server = TestServer::start(Config {
+        connections_max: 1,
+        ..config()
+    })
+    .await;
+    let (mut seated, _) = connect(server.address, "").await.unwrap();
+    seated.frame("welcome").await;
+    let waiting = tokio::spawn(get(server.address, "/healthz"));
+    for round in 0..50 {
+        seated.send(&json!({ "op": "ping", "id": round })).await;
+        seated.frame("ok").await;
+        assert!(!waiting.is_finished(), "answered in round {round}");
+    }
+    drop(seated);
+    assert_eq!(waiting.await.unwrap().status, 200);
 }

@@ -106,3 +106,29 @@ async fn paths_and_methods() {
         assert_eq!((status, code.as_str()), expected, "{method} {path}");
     }
 }
+
+#[tokio::test]
+async fn a_reason_as_long_as_a_page() {
+    let server = TestServer::start(config()).await;
+    for (bytes, expected) in [(1024, (404, "not_found")), (1025, (400, "bad_frame"))] {
+        let body = json!({ "reason": "x".repeat(bytes) }).to_string();
+        let path = "/threads/t/runs/r/cancel";
+        let (status, code) = refusal(&server, Method::POST, path, body).await;
+        assert_eq!((status, code.as_str()), expected, "{bytes}");
+    }
+}
+
+#[tokio::test]
+async fn lists_are_no_objects_and_paths_are_text() {
+    let server = TestServer::start(config()).await;
+    let cases = [
+        (Method::POST, "/threads/t/runs/r/cancel", "[\"reason\"]"),
+        (Method::POST, "/threads/t/resume", "[\"r1\",\"r2\",[]]"),
+        (Method::GET, "/threads/%ff", ""),
+        (Method::GET, "/threads/%ff/events", ""),
+    ];
+    for (method, path, body) in cases {
+        let found = refusal(&server, method, path, body).await;
+        assert_eq!(found, (400, "bad_frame".into()), "{path} {body}");
+    }
+}

@@ -8,6 +8,7 @@ use tokio_tungstenite::tungstenite::Error;
 use crate::support::server::{TestServer, config};
 use crate::support::socket::{Socket, connect};
 use crate::support::soon;
+use threadcast_server::config::Config;
 
 #[tokio::test]
 async fn subprotocols() {
@@ -79,18 +80,13 @@ async fn a_run_is_started_and_seen_on_one_socket() {
 }
 
 #[tokio::test]
-async fn a_stopping_server_drains() {
-    let server = threadcast_server::serve::Server::bind(config())
-        .await
-        .unwrap();
-    let address = server.address();
-    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = tokio::spawn(server.run(async move { drop(stopped.await) }));
-    let (mut socket, _) = connect(address, "").await.unwrap();
-    socket.frame("welcome").await;
-    drop(stop);
-    socket.frame("draining").await;
-    drop(socket);
-    soon(serving).await.unwrap();
-    assert!(TcpStream::connect(address).await.is_err());
+async fn welcome_tells_the_limits_of_the_configuration() {
+    let server = TestServer::start(Config {
+        body_bytes_max: 1000,
+        ..config()
+    })
+    .await;
+    let (mut socket, _) = connect(server.address, "").await.unwrap();
+    let welcome = socket.frame("welcome").await;
+    assert_eq!(welcome["limits"]["inputBytes"], 1000, "{welcome}");
 }

@@ -172,3 +172,22 @@ async fn reading_creates_nothing() {
     let view = get(server.address, "/threads/a%2Fb%3Ac").await.json().await;
     assert_eq!(view["threadId"], "a/b:c");
 }
+
+#[tokio::test]
+async fn a_reader_who_could_not_be_told_the_state_is_given_no_position() {
+    let agent = ScriptedAgent::start(|request| {
+        let run = [started(&request.body), finished(&request.body)];
+        vec![Act::Gate, Act::Send(sse(&run))]
+    })
+    .await;
+    let server = TestServer::with_agent(&agent.url, quick()).await;
+    let mut edited = input("t", "r", "hi");
+    edited["state"] = json!({ "n": 1 });
+    let _run = post(server.address, "/agents/a/run", &edited).await;
+    let mut reader = get(server.address, "/threads/t/events").await;
+    agent.open_gate();
+    let first = reader.block().await.unwrap();
+    assert_eq!(first.event.unwrap()["type"], "RUN_STARTED");
+    let state = reader.event("STATE_SNAPSHOT").await;
+    assert_eq!(state["snapshot"], json!({ "n": 1 }));
+}

@@ -1,9 +1,10 @@
 //! Agents that answer at once, through the log, and remember that they were started.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use serde_json::json;
+use serde_json::{Value, json};
 use threadcast_agui::json::RawJson;
 use threadcast_hub::hub::{Agents, Hub, Start};
 use threadcast_run_registry::agent_name::AgentName;
@@ -11,21 +12,38 @@ use threadcast_thread_log::engine::{Append, Durability, Guard, Outcome};
 use threadcast_thread_log::entry::{Body, Class, Millis, NewEntry, Origin, Record};
 use threadcast_thread_log::lease::LeaseChange;
 
-/// Knows the agents `echo`, which runs at once, and `idle`, which never says anything.
+/// Knows the agents `echo`, which runs at once and asks what it was told to ask, and `idle`, which never says anything.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptedAgents {
     started: Mutex<Vec<String>>,
+    forgotten: Mutex<Vec<String>>,
+    questions: Mutex<VecDeque<Value>>,
 }
 
 impl ScriptedAgents {
     pub(crate) fn started(&self) -> Vec<String> {
         self.started.lock().clone()
     }
+
+    /// The configuration knows this agent no more.
+    pub(crate) fn forget(&self, agent: &str) {
+        self.forgotten.lock().push(agent.into());
+    }
+
+    /// One more run of `echo` ends with these interrupts.
+    pub(crate) fn ask(&self, interrupts: Value) {
+        self.questions.lock().push_back(interrupts);
+    }
 }
 
 impl Agents for ScriptedAgents {
     fn knows(&self, agent: &AgentName) -> bool {
-        ["echo", "idle"].contains(&agent.as_str())
+        let is_forgotten = self
+            .forgotten
+            .lock()
+            .iter()
+            .any(|other| other == agent.as_str());
+        ["echo", "idle"].contains(&agent.as_str()) && !is_forgotten
     }
 
     fn start(&self, _: &Hub, start: Start) {
@@ -34,16 +52,16 @@ impl Agents for ScriptedAgents {
             .live
             .with_fold(|fold| fold.registry().run(&start.run).unwrap().agent.clone());
         if agent.as_str() == "echo" {
-            tokio::spawn(echo(start));
+            tokio::spawn(echo(start, self.questions.lock().pop_front()));
         }
     }
 }
 
 /// Runs from start to end in two appends of the lease.
-async fn echo(start: Start) {
+async fn echo(start: Start, interrupts: Option<Value>) {
     let Start { live, run, lease } = start;
     let (thread, run_id) = (live.thread().to_string(), run.to_string());
-    let entry = |event: serde_json::Value, class: Class| NewEntry {
+    let entry = |event: Value, class: Class| NewEntry {
         class,
         record: Arc::new(Record {
             at: Millis(8),
@@ -59,10 +77,11 @@ async fn echo(start: Start) {
         json!({ "type": "RUN_STARTED", "threadId": thread, "runId": run_id }),
         Class::CONTROL,
     );
-    let finished = entry(
-        json!({ "type": "RUN_FINISHED", "threadId": thread, "runId": run_id }),
-        Class::CONTROL,
-    );
+    let mut finished = json!({ "type": "RUN_FINISHED", "threadId": thread, "runId": run_id });
+    if let Some(interrupts) = interrupts {
+        finished["outcome"] = json!({ "type": "interrupt", "interrupts": interrupts });
+    }
+    let finished = entry(finished, Class::CONTROL);
     for (entries, change) in [
         (vec![started], LeaseChange::Keep),
         (vec![finished], LeaseChange::Free),

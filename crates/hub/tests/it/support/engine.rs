@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use futures::FutureExt;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
+use futures::{FutureExt, StreamExt};
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::engine::{
     Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, Watched, Work,
@@ -28,7 +28,17 @@ pub(crate) struct TestEngine {
     unknown_outcomes: Arc<AtomicUsize>,
     /// This many reads fail.
     failing_reads: Arc<AtomicUsize>,
+    /// This many find what nobody wrote.
+    corrupt_reads: Arc<AtomicUsize>,
+    /// This many reads wait until it is open.
+    held_reads: Arc<AtomicUsize>,
+    read_door: Arc<watch::Sender<bool>>,
     reads: Arc<AtomicUsize>,
+    failing_heads: Arc<AtomicUsize>,
+    /// This many heads are said to be one entry further than they are.
+    overstated_heads: Arc<AtomicUsize>,
+    /// Watches end when it changes.
+    watch_end: Arc<watch::Sender<()>>,
 }
 
 impl TestEngine {
@@ -42,7 +52,13 @@ impl TestEngine {
             head_door: Arc::new(watch::Sender::new(true)),
             unknown_outcomes: Arc::default(),
             failing_reads: Arc::default(),
+            corrupt_reads: Arc::default(),
+            held_reads: Arc::default(),
+            read_door: Arc::new(watch::Sender::new(true)),
             reads: Arc::default(),
+            failing_heads: Arc::default(),
+            overstated_heads: Arc::default(),
+            watch_end: Arc::default(),
         }
     }
 
@@ -64,6 +80,37 @@ impl TestEngine {
 
     pub(crate) fn fail_reads(&self, count: usize) {
         self.failing_reads.store(count, Ordering::SeqCst);
+    }
+
+    pub(crate) fn corrupt_reads(&self, count: usize) {
+        self.corrupt_reads.store(count, Ordering::SeqCst);
+    }
+
+    /// The next read waits for [`TestEngine::let_reads_go`], those after it do not.
+    pub(crate) fn hold_one_read(&self) {
+        self.read_door.send_replace(false);
+        self.held_reads.store(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn let_reads_go(&self) {
+        self.read_door.send_replace(true);
+    }
+
+    pub(crate) fn fail_heads(&self, count: usize) {
+        self.failing_heads.store(count, Ordering::SeqCst);
+    }
+
+    pub(crate) fn overstate_heads(&self, count: usize) {
+        self.overstated_heads.store(count, Ordering::SeqCst);
+    }
+
+    /// Heads that are still to fail.
+    pub(crate) fn failing_heads_left(&self) -> usize {
+        self.failing_heads.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn end_watches(&self) {
+        self.watch_end.send_replace(());
     }
 
     pub(crate) fn reads(&self) -> usize {
@@ -104,6 +151,17 @@ impl Engine for TestEngine {
     ) -> Answer<'a, Vec<Entry>> {
         async move {
             self.reads.fetch_add(1, Ordering::SeqCst);
+            if is_due(&self.held_reads) {
+                let mut door = self.read_door.subscribe();
+                door.wait_for(|is_open| *is_open).await.unwrap();
+            }
+            if is_due(&self.corrupt_reads) {
+                return Err(EngineError::Corrupt {
+                    thread: thread.to_string(),
+                    seq: after.next().get(),
+                    source: "not what was written".into(),
+                });
+            }
             if is_due(&self.failing_reads) {
                 away()
             } else {
@@ -120,13 +178,26 @@ impl Engine for TestEngine {
                 .wait_for(|is_open| *is_open)
                 .await
                 .unwrap();
-            self.memory.head(thread).await
+            if is_due(&self.failing_heads) {
+                return away();
+            }
+            let mut head = self.memory.head(thread).await?;
+            if is_due(&self.overstated_heads) {
+                head.seq = head.seq.next();
+            }
+            Ok(head)
         }
         .boxed()
     }
 
     fn watch<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, BoxStream<'static, Watched>> {
-        self.memory.watch(thread)
+        let mut end = self.watch_end.subscribe();
+        async move {
+            let watched = self.memory.watch(thread).await?;
+            let end = async move { end.changed().await };
+            Ok(watched.take_until(Box::pin(end)).boxed())
+        }
+        .boxed()
     }
 
     fn save_checkpoint<'a>(

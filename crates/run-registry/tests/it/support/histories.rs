@@ -57,15 +57,12 @@ struct Author {
     owners: Owners,
 }
 
-/// Who items belong to. Not everything can be told to a client that joins, see `snapshot.rs`; what
-/// cannot is left out.
+/// Who items belong to.
 #[derive(Clone, Copy, PartialEq)]
 enum Owners {
-    /// Every id has its owner in all runs. Left out: a call started again after its result in the
-    /// same run.
+    /// Every id has its owner in all runs.
     Fixed,
-    /// An id may have another owner in the next run. Left out besides: what needs a list inside the
-    /// open run.
+    /// An id may have another owner in the next run.
     Moving,
     /// Only the parent agent.
     Parent,
@@ -136,23 +133,29 @@ impl Author {
         is_legal
     }
 
+    /// What a snapshot cannot tell, see `docs/protocol.md`: a call that is begun only after it was
+    /// answered, repeated ids of messages in a run that restates its messages, and calls of a message
+    /// that an activity takes the place of.
     fn is_left_out(&self, event: &Event) -> bool {
-        let mut run = self
-            .events
-            .iter()
-            .rev()
-            .take_while(|event| !matches!(event.body, EventBody::RunStarted { .. }));
+        let run = self.events.iter().rev();
+        let mut run = run.take_while(|event| !matches!(event.body, EventBody::RunStarted { .. }));
         match &event.body {
-            EventBody::ToolCallStart { call, .. } if self.owners != Owners::Parent => {
-                run.any(|event| matches!(&event.body, EventBody::ToolCallResult { call: answered, .. } if answered == call))
+            EventBody::ToolCallStart { call, .. } => {
+                let is_first = |event: &&Event| match &event.body {
+                    EventBody::ToolCallStart { call: started, .. } => started == call,
+                    EventBody::ToolCallResult { call: answered, .. } => answered == call,
+                    _ => false,
+                };
+                let first = run.filter(is_first).last();
+                first.is_some_and(|first| matches!(first.body, EventBody::ToolCallResult { .. }))
             }
-            EventBody::ToolCallResult { call, .. } if self.owners == Owners::Moving => {
-                let is_open = run.find_map(|event| match &event.body {
-                    EventBody::ToolCallStart { call: started, .. } if started == call => Some(true),
-                    EventBody::ToolCallEnd { call: ended } if ended == call => Some(false),
-                    _ => None,
-                });
-                is_open == Some(true)
+            EventBody::ToolCallResult { message, .. } => {
+                self.conversation.message(message).is_some()
+                    && run.any(|event| matches!(event.body, EventBody::MessagesSnapshot { .. }))
+            }
+            EventBody::ActivitySnapshot { message, .. } => {
+                let message = self.conversation.message(message);
+                message.is_some_and(|message| !message.tool_calls().is_empty())
             }
             _ => false,
         }
@@ -204,9 +207,16 @@ impl Author {
         finished
     }
 
-    /// Tags a beginning: always, so that who owns an item never depends on what a client was told
-    /// before.
-    fn owned(&self, mut event: Value, id: &str) -> Value {
+    /// Tags a beginning, or leaves the tag out.
+    fn owned(&mut self, event: Value, id: &str) -> Value {
+        if self.random.one_in(3) {
+            event
+        } else {
+            self.tagged(event, id)
+        }
+    }
+
+    fn tagged(&mut self, mut event: Value, id: &str) -> Value {
         if let Some(owner) = self.owner(id) {
             event["subagentRunId"] = json!(owner);
         }
@@ -218,7 +228,7 @@ impl Author {
         if self.random.one_in(2) {
             event
         } else {
-            self.owned(event, id)
+            self.tagged(event, id)
         }
     }
 
@@ -299,15 +309,6 @@ impl Author {
                     return self.owned(start, id);
                 }
                 let parent = *self.random.pick(&["m1", "m2", "h1", "a1", ""]);
-                // Calls keep their owner as all items do, and an activity that takes a holder's
-                // place takes its calls.
-                let is_elsewhere = match self.owners {
-                    Owners::Moving => parent == "a1",
-                    Owners::Fixed | Owners::Parent => self.owner(parent) != self.owner(id),
-                };
-                if is_elsewhere {
-                    return self.owned(start, id);
-                }
                 let mut start = self.owned(start, parent);
                 start["parentMessageId"] = json!(parent);
                 start
@@ -456,7 +457,7 @@ impl Author {
         let known: Vec<Message> = self.conversation.messages().cloned().collect();
         let mut messages: Vec<Value> = Vec::new();
         for message in &known {
-            let is_dropped = self.owners != Owners::Moving && self.random.one_in(4);
+            let is_dropped = self.random.one_in(4);
             let Some(mut value) = (!is_dropped).then(|| unpaired(message)) else {
                 continue;
             };

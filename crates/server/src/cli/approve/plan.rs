@@ -1,6 +1,6 @@
 //! From open interrupts and the command's options to an answer for each: pure.
 //!
-//! Invariant: a plan has one answer for every open question, for a resume must cover all of them.
+//! Invariant: a plan has one place for every open question, for a resume must cover all of them.
 
 use serde_json::{Value, json};
 use threadcast_agui::event::{Event, EventBody};
@@ -34,8 +34,6 @@ pub(super) enum Wanted {
 /// What is sent for one question.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Answer {
-    /// Nothing yet: a person is to be asked.
-    Ask,
     Cancelled,
     Resolved(Option<Value>),
 }
@@ -81,7 +79,7 @@ impl Question {
                 json!({"interruptId": id, "status": "resolved", "payload": payload})
             }
             Answer::Resolved(None) => json!({"interruptId": id, "status": "resolved"}),
-            Answer::Cancelled | Answer::Ask => json!({"interruptId": id, "status": "cancelled"}),
+            Answer::Cancelled => json!({"interruptId": id, "status": "cancelled"}),
         };
         ResumeEntry::read(&entry.to_string())
     }
@@ -100,12 +98,13 @@ impl Wanted {
     }
 }
 
-/// An answer for each question; `only` are those the options are for, all when it is empty.
+/// What the options say to each question, `None` where a person is to be asked; `only` are those
+/// the options are for, all when it is empty.
 pub(super) fn plan(
     questions: &[Question],
     wanted: &Wanted,
     only: &[InterruptId],
-) -> Result<Vec<Answer>, PlanError> {
+) -> Result<Vec<Option<Answer>>, PlanError> {
     let is_open = |id: &&InterruptId| questions.iter().any(|question| question.id == **id);
     if let Some(id) = only.iter().find(|id| !is_open(id)) {
         return Err(PlanError::Unknown { id: id.clone() });
@@ -114,14 +113,14 @@ pub(super) fn plan(
     let meant_count = questions.iter().filter(is_meant).count();
     let answer = |question: &Question| {
         if !is_meant(&question) {
-            return Ok(Answer::Ask);
+            return Ok(None);
         }
         match wanted {
-            Wanted::Asking => Ok(Answer::Ask),
-            Wanted::Cancelling => Ok(Answer::Cancelled),
-            Wanted::Payload(payload) => question.payload(payload, meant_count),
+            Wanted::Asking => Ok(None),
+            Wanted::Cancelling => Ok(Some(Answer::Cancelled)),
+            Wanted::Payload(payload) => question.payload(payload, meant_count).map(Some),
             Wanted::Rejecting => match question.form.rejection() {
-                Some(payload) => Ok(Answer::Resolved(Some(payload))),
+                Some(payload) => Ok(Some(Answer::Resolved(Some(payload)))),
                 None => Err(PlanError::NoRejection {
                     id: question.id.clone(),
                 }),
@@ -157,7 +156,10 @@ pub(super) fn call_text(events: &[RawJson], id: &ToolCallId) -> Option<String> {
     let mut name = None;
     let mut arguments = Escaped::new();
     for event in events {
-        match Event::from_raw(event.clone()).ok()?.body {
+        let Ok(event) = Event::from_raw(event.clone()) else {
+            continue;
+        };
+        match event.body {
             EventBody::ToolCallStart {
                 call, name: called, ..
             } if call == *id => {
@@ -215,15 +217,15 @@ mod tests {
         questions: &[Question],
         wanted: &Wanted,
         only: &[&str],
-        expected: Result<Vec<Answer>, &str>,
+        expected: Result<Vec<Option<Answer>>, &str>,
     ) {
         let only: Vec<InterruptId> = only.iter().map(|id| id.parse().unwrap()).collect();
         let planned = plan(questions, wanted, &only).map_err(|error| error.to_string());
         assert_eq!(planned, expected.map_err(str::to_owned));
     }
 
-    fn resolved(payload: Value) -> Answer {
-        Answer::Resolved(Some(payload))
+    fn resolved(payload: Value) -> Option<Answer> {
+        Some(Answer::Resolved(Some(payload)))
     }
 
     #[test]
@@ -239,7 +241,7 @@ mod tests {
             &[question("i1"), question("i2")],
             &payload,
             &["i2"],
-            Ok(vec![Answer::Ask, resolved(json!({"approved": true}))]),
+            Ok(vec![None, resolved(json!({"approved": true}))]),
         );
         check(
             &[question("i1"), question("i2")],
@@ -266,7 +268,7 @@ mod tests {
             &[],
             Ok(vec![
                 resolved(json!({"approved": true})),
-                Answer::Resolved(None),
+                Some(Answer::Resolved(None)),
             ]),
         );
         check(
@@ -295,7 +297,7 @@ mod tests {
             &[free("i1")],
             &Wanted::Cancelling,
             &[],
-            Ok(vec![Answer::Cancelled]),
+            Ok(vec![Some(Answer::Cancelled)]),
         );
         check(
             &[free("i1")],
@@ -303,7 +305,7 @@ mod tests {
             &["i9"],
             Err("the thread has no open interrupt `i9`"),
         );
-        check(&[free("i1")], &Wanted::Asking, &[], Ok(vec![Answer::Ask]));
+        check(&[free("i1")], &Wanted::Asking, &[], Ok(vec![None]));
     }
 
     #[test]
@@ -318,7 +320,7 @@ mod tests {
             r#"{"interruptId":"i1","status":"resolved"}"#
         );
         assert_eq!(
-            json(&resolved(json!(5))),
+            json(&Answer::Resolved(Some(json!(5)))),
             r#"{"interruptId":"i1","status":"resolved","payload":5}"#
         );
     }
@@ -344,6 +346,10 @@ mod tests {
             r#"pay({"eur":12})"#
         );
         assert_eq!(text(&stream, "c1").unwrap(), r#"pay({"eur":12})"#);
+        // Begun again in front of the list, which says more than that; what cannot be read says
+        // nothing.
+        let early = [r#"{"type":"TOOL_CALL_END"}"#, stream[0], snapshot];
+        assert_eq!(text(&early, "c1").unwrap(), r#"pay({"eur":12})"#);
         assert_eq!(text(&stream, "c2"), None);
     }
 

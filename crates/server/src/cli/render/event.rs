@@ -140,6 +140,9 @@ impl Renderer {
     }
 
     fn show_call(&mut self, id: &ToolCallId, owner: Option<&str>) {
+        if self.listed.contains(id.as_str()) {
+            return;
+        }
         let call = self.called(id);
         let length = call.arguments.len();
         if call.shown_bytes.replace(length) != Some(length) {
@@ -299,6 +302,7 @@ impl Renderer {
                     self.paper.line(message.role(), Style::Plain, &text);
                 }
                 for held in message.tool_calls() {
+                    self.listed.remove(held.id.as_str());
                     let call = self.called(&held.id);
                     call.name = held.name.to_string();
                     if call.shown_bytes.is_none() {

@@ -147,9 +147,15 @@ impl Paper {
     }
 }
 
+/// Whether a terminal would act on the character: move its cursor, change its colours, or show
+/// what follows in another order than it is read (the bidirectional overrides and isolates).
+pub(crate) fn is_obeyed(c: char) -> bool {
+    let turns_text = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns_text || c.is_control() && c != '\n' && c != '\t'
+}
+
 /// Text without anything a terminal would obey; what an agent writes must not move a cursor.
-fn clean(text: &str) -> Cow<'_, str> {
-    let is_obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     if text.contains(is_obeyed) {
         Cow::Owned(text.replace("\r\n", "\n").replace(is_obeyed, "\u{fffd}"))
     } else {
@@ -158,7 +164,7 @@ fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// The same on one line.
-fn clean_line(text: &str) -> String {
+pub(crate) fn clean_line(text: &str) -> String {
     clean(text).replace('\n', " ")
 }
 

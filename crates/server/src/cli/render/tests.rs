@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use expect_test::{Expect, expect};
-use threadcast_client::{Epoch, Millis, Position};
+use threadcast_client::{Epoch, Position};
 
+use super::recorded::updates;
 use super::*;
 
 fn seq(number: u64) -> Seq {
@@ -19,37 +20,6 @@ fn subscribed(mode: Mode, head: u64) -> Update {
         head,
         reason: None,
     }
-}
-
-/// Recorded lines: events begin with `{"type":"UPPER`, facts have a dotted type.
-fn updates(lines: &str) -> Vec<Update> {
-    let lines = lines
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .enumerate();
-    lines
-        .map(|(at, line)| {
-            let (seq, at, json) = (seq(at as u64 + 1), Millis(1), RawJson::parse(line).unwrap());
-            let kind = json.to_value().unwrap()["type"]
-                .as_str()
-                .unwrap()
-                .to_owned();
-            if kind.contains('.') {
-                Update::Fact {
-                    seq,
-                    at,
-                    fact: json,
-                }
-            } else {
-                Update::Event {
-                    seq,
-                    at,
-                    event: json,
-                }
-            }
-        })
-        .collect()
 }
 
 fn render(renderer: &mut Renderer, updates: &[Update]) -> String {
@@ -201,6 +171,40 @@ fn nothing_of_an_agents_text_is_obeyed_by_the_terminal() {
     let text = r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"\u001b[2J\rboo\u0007"}"#;
     let shown = render(&mut Renderer::new("th_1"), &updates(text));
     assert_eq!(shown, "assistant \u{fffd}[2J\u{fffd}boo\u{fffd}\n");
+}
+
+#[test]
+fn text_cannot_be_turned_round() {
+    let text =
+        r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"pay \u202e12\u2066 1\u2069"}"#;
+    let shown = render(&mut Renderer::new("th_1"), &updates(text));
+    assert_eq!(shown, "assistant pay \u{fffd}12\u{fffd} 1\u{fffd}\n");
+}
+
+#[test]
+fn calls_that_a_baseline_begins_in_front_of_its_list_show_their_arguments() {
+    let events = [
+        r#"{"type":"RUN_STARTED","threadId":"th_1","runId":"r1"}"#,
+        r#"{"type":"TOOL_CALL_START","toolCallId":"c1","toolCallName":"pay"}"#,
+        r#"{"type":"TOOL_CALL_END","toolCallId":"c1"}"#,
+        r#"{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"m1","role":"assistant","content":"Hello","toolCalls":[{"id":"c1","type":"function","function":{"name":"pay","arguments":"{\"eur\":12}"}}]}]}"#,
+    ];
+    let update = Update::Baseline {
+        seq: seq(9),
+        events: events
+            .iter()
+            .map(|event| RawJson::parse(event).unwrap())
+            .collect(),
+        view: None,
+    };
+    let shown = render(&mut Renderer::new("th_1"), &[update]);
+    expect![[r#"
+        ── thread th_1 up to 9
+        ── run r1 started
+        assistant Hello
+        call      pay({"eur":12})
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use threadcast_hub::clock;
 use threadcast_run_registry::owner::Retry;
 use threadcast_thread_log::engine::{Append, Durability, Guard, Outcome, RefusedReason};
 use threadcast_thread_log::error::EngineError;
@@ -10,9 +11,9 @@ use threadcast_thread_log::lease::LeaseChange;
 use tokio::time::{Instant, sleep};
 
 use super::{BEAT_EVERY, InFlight, OwnedRun, Reading};
+use crate::random;
 use crate::upstream::outage::Outage;
 use crate::upstream::source::Source;
-use crate::{clock, random};
 
 impl OwnedRun {
     pub(super) fn beat(&self) -> Append {
@@ -113,7 +114,7 @@ impl OwnedRun {
             .with_fold(|fold| fold.registry().run(&self.run).and_then(|run| run.ended));
         tracing::debug!("run ended");
         self.reading = Reading::On;
-        self.late_ends = Some(Instant::now() + self.agent.policy.late);
+        self.late_ends = Some(Instant::now() + self.policy.late);
         if ended.is_none_or(|ended| ended.by_error) {
             self.source = Source::Closed;
         }

@@ -56,6 +56,21 @@ fn a_byte_order_mark_is_removed_once() {
 }
 
 #[test]
+fn an_event_that_breaks_off_was_never_said() {
+    check(
+        "data: {\"a\":1}\n\ndata: {\"a\":2}",
+        &["{\"a\":1}", "{\"a\":2}"],
+    );
+    check(
+        "data: {\"a\":1}\n\ndata: {\"type\":\"TEXT_MESS",
+        &["{\"a\":1}"],
+    );
+    check("data: {\"a\":1}\n\ndata: {\"a\":[1,\n", &["{\"a\":1}"]);
+    // Where the blank line came, the sender meant what stands before it.
+    check("data: {\"a\":\n\n", &["{\"a\":"]);
+}
+
+#[test]
 fn the_last_event_needs_no_blank_line() {
     check("data: a\n\ndata: b\n", &["a", "b"]);
     check("data: a\n\ndata: b", &["a", "b"]);

@@ -137,6 +137,20 @@ impl Answer {
         blocks
     }
 
+    /// Reads to the end; whether that was missing, the connection being cut before it.
+    pub(crate) async fn was_cut(mut self) -> bool {
+        soon(async {
+            loop {
+                match self.body.frame().await {
+                    None => return false,
+                    Some(Err(_)) => return true,
+                    Some(Ok(_)) => {}
+                }
+            }
+        })
+        .await
+    }
+
     /// The events up to the end of the stream.
     pub(crate) async fn events(self) -> Vec<Value> {
         self.blocks()

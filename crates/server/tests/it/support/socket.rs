@@ -57,6 +57,17 @@ impl Socket {
         }
     }
 
+    /// Reads on until the socket is closed; the code it was closed with.
+    pub(crate) async fn close_code(&mut self) -> Option<u16> {
+        let mut code = None;
+        while let Some(Ok(message)) = soon(self.0.next()).await {
+            if let Message::Close(close) = message {
+                code = close.map(|close| close.code.into());
+            }
+        }
+        code
+    }
+
     /// The events up to the end of a run, the type of its terminal event included.
     pub(crate) async fn events_of_run(&mut self) -> Vec<Value> {
         let mut events = Vec::new();
