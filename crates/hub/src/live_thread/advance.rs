@@ -71,8 +71,9 @@ impl Live {
             let mut folded = self.folded.lock();
             *folded = loaded;
             self.delivery.lock().replace(folded.epochs(), head);
+            self.head.send_replace(head);
         }
-        self.announce(head);
+        self.subscribers.mark_all();
     }
 
     pub(super) async fn append(&self, append: Append) -> Result<Outcome, EngineError> {
@@ -101,7 +102,7 @@ impl Live {
 
     /// Takes in entries that may follow the head.
     pub(super) fn extend(&self, epoch: &Epoch, entries: &[Entry]) -> Extended {
-        let head = {
+        {
             let mut folded = self.folded.lock();
             let head = folded.fold().head();
             let news = news(entries, head);
@@ -119,15 +120,14 @@ impl Live {
                 folded.begin(epoch.clone());
             }
             self.take_in(&mut folded, news);
-            folded.fold().head()
-        };
-        self.announce(head);
+        }
+        self.subscribers.mark_all();
         Extended::Done
     }
 
     /// Takes over what the engine says of the log, with entries that reach from the fold's head to the log's.
     fn take_over(&self, head: &Head, entries: &[Entry]) -> TakenOver {
-        let folded_to = {
+        {
             let mut folded = self.folded.lock();
             let position = folded.fold().position();
             if position.seq > head.seq {
@@ -143,9 +143,8 @@ impl Live {
             }
             folded.enter(head);
             self.take_in(&mut folded, news);
-            folded.fold().head()
-        };
-        self.announce(folded_to);
+        }
+        self.subscribers.mark_all();
         TakenOver::Done
     }
 
@@ -166,11 +165,8 @@ impl Live {
             Some(encoded) => delivery.push(encoded),
             None => delivery.skip_to(folded.fold().head()),
         }
-    }
-
-    fn announce(&self, head: Seq) {
-        self.head.send_replace(head);
-        self.subscribers.mark_all();
+        // While the fold is held: else who took in less could tell its head last, and whoever waits for more would wait on.
+        self.head.send_replace(folded.fold().head());
     }
 
     /// Reads from the engine what the fold lacks; loads anew if the fold is no prefix of the log.

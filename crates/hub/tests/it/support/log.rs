@@ -72,20 +72,25 @@ pub(crate) fn long_delta(message: &str, bytes: usize) -> NewEntry {
     event(&json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": message, "delta": delta }))
 }
 
+/// An append without any guard, by someone who knows the log up to `known`.
+pub(crate) fn append(thread: &str, known: Position, entries: Vec<NewEntry>) -> Append {
+    Append {
+        thread: self::thread(thread),
+        known,
+        may_create: true,
+        guard: Guard::default(),
+        lease: LeaseChange::Keep,
+        source: None,
+        entries,
+        record: None,
+        durability: Durability::Held,
+    }
+}
+
 impl TestEngine {
     /// Appends without any guard.
     pub(crate) async fn write(&self, thread: &str, entries: Vec<NewEntry>) -> Seq {
-        let append = Append {
-            thread: self::thread(thread),
-            known: Position::default(),
-            may_create: true,
-            guard: Guard::default(),
-            lease: LeaseChange::Keep,
-            source: None,
-            entries,
-            record: None,
-            durability: Durability::Held,
-        };
+        let append = append(thread, Position::default(), entries);
         match self.memory().append(append).await.unwrap() {
             Outcome::Appended(appended) => appended.last,
             Outcome::Refused(refused) => {
