@@ -139,22 +139,29 @@ async fn a_viewer_that_stops_reading_delays_nobody_and_ends_equal() {
     // What is held for a session is looked at as often as the story goes on, while the slow viewer
     // is blocked.
     let watching = async {
-        let (mut frames, mut held_bytes_max) = (Vec::new(), 0);
+        let (mut frames, mut held_bytes_max, mut was_blocked) = (Vec::new(), 0, false);
         while frames
             .last()
             .is_none_or(|frame: &Value| frame["event"]["type"] != "RUN_FINISHED")
         {
             frames.push(fast.frame().await.expect("the fast viewer stays"));
             if frames.len() % 50 == 0 {
-                held_bytes_max = held_bytes_max.max(hub.held_bytes_max().await);
+                let health = hub.health().await;
+                held_bytes_max = held_bytes_max.max(health.held_bytes_max);
+                was_blocked |= health.blocked_sessions > 0;
             }
         }
-        (frames, held_bytes_max)
+        (frames, held_bytes_max, was_blocked)
     };
-    let (frames, held_bytes_max) = tokio::time::timeout(STALL * 3, watching).await.unwrap();
+    let (frames, held_bytes_max, was_blocked) =
+        tokio::time::timeout(STALL * 3, watching).await.unwrap();
     telling.await.unwrap();
     // The run is over for everybody else; the slow viewer has not read a byte of it.
     let slow_frames = slow.frames_to_end("story", "run").await;
+    assert!(
+        was_blocked,
+        "the slow viewer filled every buffer on the way"
+    );
     assert!(
         held_bytes_max <= FRAME_BYTES_MAX + 16 * 1024,
         "{held_bytes_max} bytes were held for one session"

@@ -3,10 +3,21 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use serde::Deserialize;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
 use crate::{http, within};
+
+/// What a hub tells of its sessions.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Health {
+    /// Sessions whose socket takes no bytes now.
+    pub blocked_sessions: usize,
+    /// The most bytes that are held for any one session.
+    pub held_bytes_max: u64,
+}
 
 /// A running hub; it ends with this value.
 #[derive(Debug)]
@@ -49,6 +60,8 @@ impl Program {
         for (name, url) in agents {
             command.arg("--agent").arg(format!("{name}={url}"));
         }
+        // What a hub logs of its life is not what a test prints.
+        command.env("RUST_LOG", "warn");
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -91,11 +104,10 @@ impl Program {
         format!("ws://{}/ws", self.address)
     }
 
-    /// The most bytes the hub holds for any one session right now.
-    pub async fn held_bytes_max(&self) -> u64 {
-        http::get(&self.address, "/healthz").await.json()["heldBytesMax"]
-            .as_u64()
-            .unwrap()
+    /// What the hub tells of itself.
+    pub async fn health(&self) -> Health {
+        let answer = http::get(&self.address, "/healthz").await;
+        serde_json::from_value(answer.json()).unwrap()
     }
 
     /// Kills the program as a power cut would, as far as one process goes.

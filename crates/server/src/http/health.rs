@@ -15,6 +15,7 @@ const PAGE: &str = include_str!("index.txt");
 pub(crate) struct Health {
     status: &'static str,
     sessions: usize,
+    blocked_sessions: usize,
     threads: usize,
     held_bytes_max: usize,
 }
@@ -25,6 +26,7 @@ pub(crate) async fn healthz(State(app): State<App>) -> Json<Health> {
     Json(Health {
         status: "ok",
         sessions: sessions.len(),
+        blocked_sessions: sessions.iter().filter(|session| session.is_blocked).count(),
         threads: app.hub.live_thread_count(),
         held_bytes_max: sessions
             .iter()
