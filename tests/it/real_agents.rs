@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
+use threadcast_tests::http;
 use threadcast_tests::live_agents::LiveAgents;
 use threadcast_tests::node::{Held, apply, http_agent, steps_of};
 use threadcast_tests::program::Program;
@@ -13,7 +14,7 @@ use threadcast_tests::viewer::{Start, Viewer, events_of};
 
 /// Recordings whose client did what the hub does not let through to the agent: each has a test of
 /// its own.
-const REFUSED_BY_THE_HUB: &[&str] = &[
+const REFUSED_BY_THE_HUB: [&str; 2] = [
     "agui-pydantic-approval-bad-resume",
     "agui-langgraph-interrupt-noresume",
 ];
@@ -45,6 +46,44 @@ async fn recorded_runs_end_equal_for_the_client_and_both_viewers() {
             "{name}: the client through the hub and the client at the agent"
         );
         assert_all_equal(name, &thread, &watched).await;
+    }
+}
+
+/// What the recorded agents answered with RUN_ERROR, or by asking again, the hub answers itself: the
+/// run is not burnt and the agent hears nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_recorded_client_got_wrong_never_reaches_the_agent() {
+    let recordings = REFUSED_BY_THE_HUB.map(Recording::load);
+    let replay = Replay::start(recordings.clone()).await;
+    let hub = Program::start(&replay.agents()).await;
+    for recording in &recordings {
+        let name = &recording.name;
+        let thread = format!("refused-{name}");
+        let (first, second) = (
+            &recording.exchanges[0].request,
+            &recording.exchanges[1].request,
+        );
+        let path = format!("/agents/{name}/run");
+        let mut codes = Vec::new();
+        for request in [first, second] {
+            let mut input = request.clone();
+            input["threadId"] = json!(thread);
+            let answer = http::post(hub.address(), &path, input.to_string()).await;
+            if answer.status != 200 {
+                codes.push(answer.json()["code"].as_str().unwrap().to_owned());
+            }
+        }
+        let expected = if second.get("resume").is_some() {
+            "payload_invalid"
+        } else {
+            "interrupts_open"
+        };
+        assert_eq!(codes, [expected], "{name}");
+        assert_eq!(
+            replay.requests(&thread).len(),
+            1,
+            "{name}: the agent heard the first run only"
+        );
     }
 }
 
