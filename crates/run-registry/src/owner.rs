@@ -293,11 +293,6 @@ impl Owner {
         self.queue.push_back(group);
     }
 
-    /// Bytes of events that wait; reading should stop while they are many.
-    pub fn queued_bytes(&self) -> usize {
-        self.queued_bytes
-    }
-
     /// Whether a whole batch waits: the agent is not to be read until the log took one.
     pub fn is_full(&self) -> bool {
         self.queued_events >= BATCH_EVENTS_MAX || self.queued_bytes >= BATCH_BYTES_MAX

@@ -12,7 +12,8 @@ use serde_json::Value;
 use threadcast_agui::patch::PatchOp;
 use threadcast_agui::pointer::Pointer;
 
-use crate::patch::measure::{depth, json_bytes, name_bytes, separator_bytes};
+use crate::nesting::depth;
+use crate::patch::measure::{json_bytes, name_bytes, separator_bytes};
 use crate::patch::undo::Undo;
 use crate::patch::{PatchProblem, StateLimits};
 

@@ -1,4 +1,4 @@
-//! Length and depth of a document, without writing it.
+//! Length of a document, without writing it.
 
 use std::io;
 
@@ -17,15 +17,6 @@ pub(super) fn name_bytes(name: &str) -> usize {
 /// The comma that one more of `others` needs.
 pub(super) fn separator_bytes(others: usize) -> usize {
     others.min(1)
-}
-
-/// How many arrays and objects are nested: none for a scalar.
-pub(super) fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or_default(),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
-        _ => 0,
-    }
 }
 
 fn written(write: impl FnOnce(&mut Count) -> serde_json::Result<()>) -> usize {
