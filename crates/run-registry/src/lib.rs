@@ -16,6 +16,8 @@ pub mod ending;
 pub mod fact;
 pub mod fingerprint;
 pub mod fold;
+#[cfg(feature = "histories")]
+pub mod histories;
 mod nesting;
 pub mod owner;
 pub mod patch;

@@ -148,9 +148,9 @@ fn a_patch_of_a_person_applies_between_runs() {
 /// Whatever stands in a log, in whatever order, folds.
 #[test]
 fn events_in_any_order_fold() {
-    let mut random = crate::support::random::Random::new(7);
+    let mut random = threadcast_run_registry::histories::Random::new(7);
     let all: Vec<Event> = (0..40)
-        .flat_map(crate::support::histories::history)
+        .flat_map(threadcast_run_registry::histories::history)
         .collect();
     for _ in 0..300 {
         let shuffled: Vec<&Event> = (0..60).map(|_| random.pick(&all)).collect();

@@ -14,11 +14,11 @@ use threadcast_run_registry::thread_record::StoredRecord;
 use threadcast_run_registry::verify::Expected;
 use threadcast_thread_log::entry::{Body, Millis};
 
-use crate::support::random::Random;
 use crate::world::{
     Log, World, asks, cancel, error, finished, plain_resume, proposal, resume, run, started,
     thread, user,
 };
+use threadcast_run_registry::histories::Random;
 
 /// Statuses and open interrupts as the log's text tells them: an event belongs to the run that the
 /// latest RUN_STARTED named, as for a client that sees events only.

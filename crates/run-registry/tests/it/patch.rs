@@ -9,7 +9,7 @@ use threadcast_run_registry::patch::{
 };
 
 use crate::support::event;
-use crate::support::random::Random;
+use threadcast_run_registry::histories::Random;
 
 fn patch(operations: &Value) -> Patch {
     match event(&json!({"type": "STATE_DELTA", "delta": operations}).to_string()).body {

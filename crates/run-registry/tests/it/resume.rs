@@ -6,11 +6,11 @@ use threadcast_run_registry::fact::Fact;
 use threadcast_thread_log::entry::Millis;
 use threadcast_thread_log::run_status::RunStatus;
 
-use crate::support::random::Random;
 use crate::world::{
     World, asks, cancel, error, finished, interrupt, plain_resume, principal, proposal, resume,
     run, run_id, run_of, started, user,
 };
+use threadcast_run_registry::histories::Random;
 
 const APPROVAL: &str = r#"{"id":"i1","reason":"confirmation","responseSchema":{"type":"object","required":["approved"],"properties":{"approved":{"type":"boolean"},"amount":{"type":"number"}}}}"#;
 const DATED: &str = r#"{"id":"i2","reason":"confirmation","expiresAt":"1970-01-01T00:01:00Z"}"#;

@@ -5,8 +5,8 @@ use threadcast_run_registry::owner::Retry;
 use threadcast_thread_log::engine::Outcome;
 
 use crate::owner::{accepted, failure, text};
-use crate::support::random::Random;
 use crate::world::{error, finished, run_id, started};
+use threadcast_run_registry::histories::Random;
 
 #[test]
 fn a_former_owner_writes_nothing_more() {

@@ -6,8 +6,8 @@ use threadcast_agui::event::Event;
 use threadcast_run_registry::conversation::Conversation;
 use threadcast_run_registry::snapshot::snapshot;
 
-use crate::support::histories::{history, type_names};
 use crate::support::{events, expected, fixtures, fold, notation};
+use threadcast_run_registry::histories::{history, type_names};
 
 /// Histories tried by the property, each at every cut.
 const HISTORIES: u64 = 1_200;

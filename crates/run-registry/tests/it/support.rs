@@ -1,9 +1,7 @@
 //! Random valid AG-UI histories, and small ways to write events.
 
 pub(crate) mod fixtures;
-pub(crate) mod histories;
 pub(crate) mod notation;
-pub(crate) mod random;
 
 use serde_json::Value;
 use threadcast_agui::event::{Event, EventBody};

@@ -8,14 +8,16 @@
 use serde_json::{Value, json};
 use threadcast_agui::event::{Event, EventBody};
 use threadcast_agui::message::Message;
-use threadcast_run_registry::conversation::Conversation;
-use threadcast_run_registry::verify::Expected;
 
-use crate::support::event;
-use crate::support::random::Random;
+use crate::conversation::Conversation;
+use crate::verify::Expected;
+
+mod random;
+
+pub use random::Random;
 
 /// The events of a random thread with a few runs; the last one may be open.
-pub(crate) fn history(seed: u64) -> Vec<Event> {
+pub fn history(seed: u64) -> Vec<Event> {
     let mut author = Author {
         random: Random::new(seed),
         conversation: Conversation::new(),
@@ -114,7 +116,7 @@ impl Author {
             .replace(r"\\n", r"\n")
             .replace(r#"\\\""#, r#"\""#)
             .replace(r"\\u0301", r"\u0301");
-        let event = event(&json);
+        let event = Event::read(&json).expect("proposals are events");
         let run = format!("r{}", self.run).parse().expect("an id");
         let expected = Expected {
             thread: "t".parse().expect("an id"),
@@ -503,7 +505,8 @@ fn unpaired(message: &Message) -> Value {
 
 /// Which types of events stand in `events`; so that a test can tell whether a kind is covered at
 /// all.
-pub(crate) fn type_names(events: &[Event]) -> impl Iterator<Item = String> {
+/// The types of `events`, for a look at what histories hold.
+pub fn type_names(events: &[Event]) -> impl Iterator<Item = String> {
     events.iter().map(|event| match &event.body {
         EventBody::Unknown { .. } => "unknown".to_owned(),
         _ => event.type_name().to_owned(),
