@@ -57,7 +57,7 @@ pub struct ContentPart {
 
 impl ContentPart {
     /// `None` is a part that the protocol does not describe.
-    fn from_checked(json: &str) -> Result<Option<Self>, ReadError> {
+    pub(crate) fn from_checked(json: &str) -> Result<Option<Self>, ReadError> {
         let fields = Fields::of(json)?;
         let Some(body) = PartBody::from_fields(&fields)? else {
             return Ok(None);

@@ -4,6 +4,7 @@
 //! and, type by type, in `event/body.rs`; how the hub writes its own, in `make.rs`.
 
 mod body;
+mod described;
 mod read;
 
 use serde_json::Value;

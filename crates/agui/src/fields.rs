@@ -46,6 +46,8 @@ pub enum Problem {
     OutOfRange { min: i64, max: i64, found: Box<str> },
     #[error("is refused: {0}")]
     Pointer(PointerError),
+    #[error("comes to {found} bytes, at most {max} are allowed")]
+    TooLong { max: usize, found: usize },
     #[error("must be {expected}, found {found}")]
     WrongType {
         expected: &'static str,

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::scan;
+use crate::text::decode_token;
 
 /// Deepest nesting of arrays and objects.
 pub const DEPTH_MAX: usize = 64;
@@ -78,7 +79,8 @@ impl RawJson {
         Self::parse_within(json, BUILT_DEPTH_MAX)
     }
 
-    fn parse_within(json: &str, depth_max: usize) -> Result<Self, JsonError> {
+    /// The same with another bound of the depth.
+    pub(crate) fn parse_within(json: &str, depth_max: usize) -> Result<Self, JsonError> {
         serde_json::from_str::<IgnoredAny>(json).map_err(|error| syntax(&error))?;
         let trimmed = json.trim_matches([' ', '\t', '\n', '\r']);
         let structure = check_structure(trimmed, depth_max)?;
@@ -156,6 +158,13 @@ impl<'de> serde::Deserialize<'de> for RawJson {
         let raw = <&RawValue>::deserialize(from)?;
         Self::parse(raw.get()).map_err(serde::de::Error::custom)
     }
+}
+
+/// The members of an object in text that was checked, names decoded, values as they stand; none of
+/// any other value.
+pub fn members(json: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+    let object = if json.starts_with('{') { json } else { "{}" };
+    scan::members(object).map(|member| (decode_token(member.name), member.value))
 }
 
 /// The value of checked JSON text.

@@ -1,10 +1,13 @@
 //! Retired shapes that old peers still send, in their present form.
 //!
-//! Only shapes that AG-UI once allowed are translated: some nulls, binary content parts, and
-//! THINKING events. What was never allowed is left for the reader to refuse. Members that nobody
-//! describes stay as they came.
+//! Only shapes that AG-UI once allowed are translated: some nulls, binary content parts, THINKING
+//! events, and questions asked by CUSTOM events, with the way back of their answers. What was never
+//! allowed is left for the reader to refuse. Members that nobody describes stay as they came.
 
 mod binary;
+mod command;
+mod interrupts;
+mod minted;
 mod thinking;
 
 use binary::{Binary, Twins};
@@ -12,6 +15,8 @@ use binary::{Binary, Twins};
 use crate::edit::{Edit, edit_array, edit_object};
 use crate::fields::{self, Fields};
 
+pub use command::{command_resume, entries_of_command, with_command_resume};
+pub use interrupts::{OnInterrupt, QUESTIONS_BYTES_MAX, is_asked_by_event};
 pub use thinking::Thinking;
 
 /// The event without retired shapes; `None` if it holds none.

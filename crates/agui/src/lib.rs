@@ -9,6 +9,7 @@
 
 pub mod chunk;
 pub mod content;
+pub mod downgrade;
 mod edit;
 pub mod event;
 pub mod fields;

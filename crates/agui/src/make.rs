@@ -232,7 +232,7 @@ pub fn reasoning_start(span: &MessageId, owner: Option<&SubagentRunId>) -> Event
     )
 }
 
-/// The end of a reasoning span that the agent itself ended.
+/// The end of a reasoning span.
 pub fn reasoning_end(span: &MessageId, owner: Option<&SubagentRunId>) -> Event {
     event(
         owner,
@@ -253,6 +253,47 @@ pub fn reasoning_message_start(message: &MessageId, owner: Option<&SubagentRunId
             object.string("role", "reasoning");
         },
     )
+}
+
+/// The end of a reasoning message that was left open.
+pub fn reasoning_message_end(message: &MessageId, owner: Option<&SubagentRunId>) -> Event {
+    let body = EventBody::ReasoningMessageEnd {
+        message: message.clone(),
+    };
+    event(owner, body, |object| {
+        object.string("messageId", message.as_str())
+    })
+}
+
+/// The end of a text message that was left open.
+pub fn text_message_end(message: &MessageId, owner: Option<&SubagentRunId>) -> Event {
+    let body = EventBody::TextMessageEnd {
+        message: message.clone(),
+    };
+    event(owner, body, |object| {
+        object.string("messageId", message.as_str())
+    })
+}
+
+/// The end of a step that was left open.
+pub fn step_finished(step: &StepName, owner: Option<&SubagentRunId>) -> Event {
+    event(
+        owner,
+        EventBody::StepFinished { step: step.clone() },
+        |object| object.string("stepName", step.as_str()),
+    )
+}
+
+/// The failure of a subagent that was left running.
+pub fn subagent_error(subagent: &SubagentRunId, message: &str, code: Option<&str>) -> Event {
+    let body = EventBody::SubagentError {
+        message: message.into(),
+        code: code.map(Into::into),
+    };
+    event(Some(subagent), body, |object| {
+        object.string("message", message);
+        object.string_if("code", code);
+    })
 }
 
 /// An event with its type first and its owner last; `write` writes what stands between.

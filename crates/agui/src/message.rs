@@ -327,7 +327,8 @@ impl ToolCall {
         })
     }
 
-    fn write(&self, out: &mut String) {
+    /// Writes the call as it stands in its message, the same bytes for the same call.
+    pub fn write(&self, out: &mut String) {
         let mut object = ObjectWriter::begin(out);
         object.string("id", self.id.as_str());
         object.string("type", "function");

@@ -36,6 +36,11 @@ impl Patch {
     }
 }
 
+/// Whether the protocol describes an operation of this name.
+pub(crate) fn is_operation(op: &str) -> bool {
+    matches!(op, "add" | "copy" | "move" | "remove" | "replace" | "test")
+}
+
 /// `None` is an operation that the protocol does not describe.
 fn read_op(json: &str) -> Result<Option<PatchOp>, ReadError> {
     let fields = Fields::of(json)?;

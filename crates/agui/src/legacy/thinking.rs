@@ -3,8 +3,8 @@
 use crate::edit::{Edit, append_member, edit_object};
 use crate::event::{Event, EventBody};
 use crate::fields::ReadError;
-use crate::ids::ID_BYTES_MAX;
 use crate::json::RawJson;
+use crate::legacy::minted::Minted;
 use crate::write::string_token;
 
 /// Turns the THINKING events of one stream into reasoning events.
@@ -13,25 +13,16 @@ use crate::write::string_token;
 /// a prefix and a count, so the same stream gives the same ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thinking {
-    prefix: Box<str>,
-    minted: u64,
+    ids: Minted,
     span: Option<Box<str>>,
     message: Option<Box<str>>,
 }
 
-/// Room for what stands behind the prefix of a minted id.
-const SUFFIX_BYTES_MAX: usize = 32;
-
 impl Thinking {
     /// `prefix` must be unique in the thread, such as the run's id; of a long one the end is used.
     pub fn new(prefix: &str) -> Self {
-        let mut start = prefix.len().saturating_sub(ID_BYTES_MAX - SUFFIX_BYTES_MAX);
-        while !prefix.is_char_boundary(start) {
-            start += 1;
-        }
         Self {
-            prefix: prefix[start..].into(),
-            minted: 0,
+            ids: Minted::new(prefix, "thinking"),
             span: None,
             message: None,
         }
@@ -47,17 +38,17 @@ impl Thinking {
         };
         let (present, id, has_role) = match event_type.as_ref() {
             "THINKING_START" => {
-                let id = self.mint();
+                let id = self.ids.mint();
                 self.span = Some(id.clone());
                 ("REASONING_START", id, false)
             }
             "THINKING_END" => (
                 "REASONING_END",
-                self.span.take().unwrap_or_else(|| self.mint()),
+                self.span.take().unwrap_or_else(|| self.ids.mint()),
                 false,
             ),
             "THINKING_TEXT_MESSAGE_START" => {
-                let id = self.mint();
+                let id = self.ids.mint();
                 self.message = Some(id.clone());
                 ("REASONING_MESSAGE_START", id, true)
             }
@@ -65,23 +56,18 @@ impl Thinking {
                 // Without a start the id is nobody's, and verification refuses the event for that.
                 (
                     "REASONING_MESSAGE_CONTENT",
-                    self.message.clone().unwrap_or_else(|| self.mint()),
+                    self.message.clone().unwrap_or_else(|| self.ids.mint()),
                     false,
                 )
             }
             "THINKING_TEXT_MESSAGE_END" => (
                 "REASONING_MESSAGE_END",
-                self.message.take().unwrap_or_else(|| self.mint()),
+                self.message.take().unwrap_or_else(|| self.ids.mint()),
                 false,
             ),
             _ => return Ok(event),
         };
         Event::from_raw(present_form(event.json.as_str(), present, &id, has_role))
-    }
-
-    fn mint(&mut self) -> Box<str> {
-        self.minted += 1;
-        format!("{}:thinking-{}", self.prefix, self.minted).into()
     }
 }
 

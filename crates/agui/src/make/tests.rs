@@ -106,6 +106,27 @@ fn made_ends_and_results_read_back_as_they_are() {
 }
 
 #[test]
+fn made_ends_of_what_was_left_open_read_back_as_they_are() {
+    let owner = SubagentRunId::new("a").unwrap();
+    check(
+        &text_message_end(&message("m"), Some(&owner)),
+        r#"{"type":"TEXT_MESSAGE_END","messageId":"m","subagentRunId":"a"}"#,
+    );
+    check(
+        &reasoning_message_end(&message("m"), None),
+        r#"{"type":"REASONING_MESSAGE_END","messageId":"m"}"#,
+    );
+    check(
+        &step_finished(&StepName::new("s").unwrap(), None),
+        r#"{"type":"STEP_FINISHED","stepName":"s"}"#,
+    );
+    check(
+        &subagent_error(&owner, "left \"a\"", Some("C")),
+        r#"{"type":"SUBAGENT_ERROR","message":"left \"a\"","code":"C","subagentRunId":"a"}"#,
+    );
+}
+
+#[test]
 fn the_input_of_a_started_run_is_replaced_and_nothing_else() {
     let (thread, run) = (ThreadId::new("t").unwrap(), RunId::new("r").unwrap());
     let input = || RunStartedInput::new(&thread, &run, vec![user("new")]);
