@@ -9,10 +9,13 @@
 //! reference changes.
 
 mod activities;
+mod held;
 mod history;
 mod messages;
-mod metadata;
+mod nodes;
 mod runs;
+mod shared_map;
+mod size;
 mod text;
 mod tools;
 
@@ -30,9 +33,14 @@ pub(crate) use crate::conversation::runs::{RunEvents, Runs, StartedCall};
 use crate::patch::{Document, PatchFailure, StateLimits};
 use crate::verify::Verifier;
 
+/// Most bytes of all messages of a thread, as one JSON array: what one viewer may have to be sent
+/// at once.
+pub const THREAD_MESSAGES_BYTES_MAX: usize = 32 << 20;
+
 /// The fold of a thread's AG-UI events.
 ///
-/// A clone shares messages and state with its original: it is cheap, whatever they hold.
+/// A clone shares messages and state with its original until either changes them. What it copies
+/// is what the runs have started and who began it; [`Conversation::messages_ahead`] does without.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     messages: Messages,
@@ -64,46 +72,22 @@ impl Conversation {
     /// Unknown types and chunks (which a log never holds) change nothing, and so does a delta that
     /// does not apply.
     pub fn apply(&mut self, event: &Event) {
+        let _unchanged = self.apply_and_tell(event);
+    }
+
+    /// The same; why the patch of a delta did not apply, if it did not. A delta without its
+    /// activity has nothing to apply to, and tells nothing.
+    pub fn apply_and_tell(&mut self, event: &Event) -> Option<PatchFailure> {
         self.verifier.advance(event);
         self.runs.apply(event);
         match &event.body {
-            EventBody::RunStarted {
-                input: Some(input), ..
-            } => self.messages.append_new(&input.messages),
-            EventBody::TextMessageStart { .. }
-            | EventBody::TextMessageContent { .. }
-            | EventBody::TextMessageEnd { .. }
-            | EventBody::ReasoningMessageStart { .. }
-            | EventBody::ReasoningMessageContent { .. }
-            | EventBody::ReasoningMessageEnd { .. } => text::apply(&mut self.messages, event),
-            EventBody::ToolCallStart { .. }
-            | EventBody::ToolCallArgs { .. }
-            | EventBody::ToolCallEnd { .. }
-            | EventBody::ToolCallResult { .. } => tools::apply(&mut self.messages, event),
-            EventBody::ActivitySnapshot { .. } | EventBody::ActivityDelta { .. } => {
-                activities::apply(&mut self.messages, event);
-            }
-            EventBody::MessagesSnapshot { messages } => {
-                history::restate(&mut self.messages, event, messages)
-            }
-            EventBody::ReasoningEncryptedValue {
-                entity: EncryptedEntity::Message(message),
-                value,
-            } => {
-                text::encrypt(&mut self.messages, message, value);
-            }
-            EventBody::ReasoningEncryptedValue {
-                entity: EncryptedEntity::ToolCall(call),
-                value,
-            } => {
-                tools::encrypt(&mut self.messages, call, value);
-            }
             EventBody::StateSnapshot { snapshot } => {
                 self.state = Document::new(snapshot.clone()).into();
+                None
             }
             // A delta that does not apply changes nothing, here as in every client; the run goes on.
-            EventBody::StateDelta { delta } => drop(self.patch_state(delta)),
-            _ => {}
+            EventBody::StateDelta { delta } => self.patch_state(delta).err(),
+            _ => apply_to_messages(&mut self.messages, event),
         }
     }
 
@@ -113,6 +97,17 @@ impl Conversation {
     /// The patch does not apply; the state is as it was.
     pub fn patch_state(&mut self, patch: &Patch) -> Result<(), PatchFailure> {
         Arc::make_mut(&mut self.state).apply(patch, &StateLimits::default())
+    }
+
+    /// Why an activity's delta does not change it; `None` if it does, or if there is no such
+    /// activity.
+    pub fn activity_failure(&self, id: &MessageId, patch: &Patch) -> Option<PatchFailure> {
+        activities::failure(&self.messages, id, patch)
+    }
+
+    /// The messages, to see what events to come make of them.
+    pub(crate) fn messages_ahead(&self) -> MessagesAhead {
+        MessagesAhead(self.messages.clone())
     }
 
     /// All messages in order.
@@ -125,8 +120,18 @@ impl Conversation {
         self.messages.get(id)
     }
 
+    /// Length of all messages as one JSON array, in bytes.
+    pub fn messages_bytes(&self) -> usize {
+        self.messages.bytes()
+    }
+
     pub fn state(&self) -> &Value {
         self.state.value()
+    }
+
+    /// Length of the state as JSON, in bytes.
+    pub fn state_bytes(&self) -> usize {
+        self.state.bytes()
     }
 
     /// The state as patches change it.
@@ -164,4 +169,59 @@ impl Conversation {
     pub(crate) fn runs(&self) -> &Runs {
         &self.runs
     }
+}
+
+/// The messages of a thread as events to come would leave them.
+#[derive(Debug)]
+pub(crate) struct MessagesAhead(Messages);
+
+impl MessagesAhead {
+    /// Takes in an event; tells why an activity's delta does not change it.
+    pub(crate) fn apply(&mut self, event: &Event) -> Option<PatchFailure> {
+        apply_to_messages(&mut self.0, event)
+    }
+
+    /// Length of all messages as one JSON array, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+}
+
+/// What an event is to messages; tells why an activity's delta does not change it.
+fn apply_to_messages(messages: &mut Messages, event: &Event) -> Option<PatchFailure> {
+    match &event.body {
+        EventBody::RunStarted {
+            input: Some(input), ..
+        } => messages.append_new(&input.messages),
+        EventBody::TextMessageStart { .. }
+        | EventBody::TextMessageContent { .. }
+        | EventBody::TextMessageEnd { .. }
+        | EventBody::ReasoningMessageStart { .. }
+        | EventBody::ReasoningMessageContent { .. }
+        | EventBody::ReasoningMessageEnd { .. } => text::apply(messages, event),
+        EventBody::ToolCallStart { .. }
+        | EventBody::ToolCallArgs { .. }
+        | EventBody::ToolCallEnd { .. }
+        | EventBody::ToolCallResult { .. } => tools::apply(messages, event),
+        EventBody::ActivitySnapshot { .. } | EventBody::ActivityDelta { .. } => {
+            return activities::apply(messages, event);
+        }
+        EventBody::MessagesSnapshot { messages: restated } => {
+            history::restate(messages, event, restated);
+        }
+        EventBody::ReasoningEncryptedValue {
+            entity: EncryptedEntity::Message(message),
+            value,
+        } => {
+            text::encrypt(messages, message, value);
+        }
+        EventBody::ReasoningEncryptedValue {
+            entity: EncryptedEntity::ToolCall(call),
+            value,
+        } => {
+            tools::encrypt(messages, call, value);
+        }
+        _ => {}
+    }
+    None
 }

@@ -19,6 +19,12 @@ use threadcast_thread_log::principal::Principal;
 use crate::agent_name::AgentName;
 use crate::fingerprint::Fingerprint;
 
+mod diverged;
+mod repaired;
+
+pub use diverged::{ActivityDiverged, FailedOperation, StateDiverged};
+pub use repaired::{ClosedItem, ClosedKind, StreamRepaired};
+
 /// Names one try to append a decision: random, looked for in the log when the outcome of an append
 /// is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -28,6 +34,7 @@ pub struct AttemptId(pub Arc<str>);
 /// One fact.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
+    ActivityDiverged(ActivityDiverged),
     InterruptReopened(InterruptReopened),
     InterruptResolved(InterruptResolved),
     RunAccepted {
@@ -42,6 +49,7 @@ pub enum Fact {
     RunTrailing(RunTrailing),
     StateDiverged(StateDiverged),
     StatePatched(StatePatched),
+    StreamRepaired(StreamRepaired),
 }
 
 /// `interrupt.reopened`: the run that took the answers never reached its agent, so the questions
@@ -157,18 +165,6 @@ pub struct RunTrailing {
     pub is_last: bool,
 }
 
-/// `state.diverged`: the `STATE_DELTA` before it does not apply and changed nothing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StateDiverged {
-    pub by: Principal,
-    pub run_id: RunId,
-    /// Index of the operation that failed, from 0, and its path.
-    pub operation: usize,
-    pub path: Box<str>,
-    pub reason: Box<str>,
-}
-
 /// `state.patched`: someone other than the agent changed the shared state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -201,6 +197,7 @@ impl Fact {
     /// The `type` member.
     pub fn fact_type(&self) -> &'static str {
         match self {
+            Self::ActivityDiverged(_) => "activity.diverged",
             Self::InterruptReopened(_) => "interrupt.reopened",
             Self::InterruptResolved(_) => "interrupt.resolved",
             Self::RunAccepted { .. } => "run.accepted",
@@ -209,12 +206,14 @@ impl Fact {
             Self::RunTrailing(_) => "run.trailing",
             Self::StateDiverged(_) => "state.diverged",
             Self::StatePatched(_) => "state.patched",
+            Self::StreamRepaired(_) => "stream.repaired",
         }
     }
 
     /// Who decided or saw it.
     pub fn by(&self) -> &Principal {
         match self {
+            Self::ActivityDiverged(fact) => &fact.by,
             Self::InterruptReopened(fact) => &fact.by,
             Self::InterruptResolved(fact) => &fact.by,
             Self::RunAccepted { public, .. } => &public.by,
@@ -223,6 +222,7 @@ impl Fact {
             Self::RunTrailing(fact) => &fact.by,
             Self::StateDiverged(fact) => &fact.by,
             Self::StatePatched(fact) => &fact.by,
+            Self::StreamRepaired(fact) => &fact.by,
         }
     }
 
@@ -238,6 +238,7 @@ impl Fact {
     /// The body under which it enters the log.
     pub fn to_body(&self) -> Body {
         let (public, private) = match self {
+            Self::ActivityDiverged(fact) => (self.typed(fact), None),
             Self::InterruptReopened(fact) => (self.typed(fact), None),
             Self::InterruptResolved(fact) => (self.typed(fact), None),
             Self::RunAccepted { public, submission } => {
@@ -253,6 +254,7 @@ impl Fact {
             Self::RunTrailing(fact) => (self.typed(fact), None),
             Self::StateDiverged(fact) => (self.typed(fact), None),
             Self::StatePatched(fact) => (self.typed(fact), None),
+            Self::StreamRepaired(fact) => (self.typed(fact), None),
         };
         Body::Fact { public, private }
     }
@@ -274,6 +276,7 @@ impl Fact {
         let json = public.as_str();
         let fact_type: Type = serde_json::from_str(json)?;
         Ok(Some(match fact_type.r#type.as_str() {
+            "activity.diverged" => Self::ActivityDiverged(serde_json::from_str(json)?),
             "interrupt.reopened" => Self::InterruptReopened(serde_json::from_str(json)?),
             "interrupt.resolved" => Self::InterruptResolved(serde_json::from_str(json)?),
             "run.accepted" => {
@@ -299,6 +302,7 @@ impl Fact {
             "run.trailing" => Self::RunTrailing(serde_json::from_str(json)?),
             "state.diverged" => Self::StateDiverged(serde_json::from_str(json)?),
             "state.patched" => Self::StatePatched(serde_json::from_str(json)?),
+            "stream.repaired" => Self::StreamRepaired(serde_json::from_str(json)?),
             _ => return Ok(None),
         }))
     }

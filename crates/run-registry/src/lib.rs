@@ -9,10 +9,12 @@
 //! make it fail.
 
 pub mod agent_name;
+pub mod compaction;
 pub mod conversation;
 pub mod deadline;
 pub mod decide;
 pub mod ending;
+pub mod event_bounds;
 pub mod fact;
 pub mod fingerprint;
 pub mod fold;
@@ -25,5 +27,6 @@ pub mod registry;
 pub mod request;
 pub mod schema;
 pub mod snapshot;
+pub mod stream_judge;
 pub mod thread_record;
 pub mod verify;

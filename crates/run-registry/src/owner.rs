@@ -2,9 +2,9 @@
 //!
 //! Without I/O: it is fed what the agent sends, and asked for the next append whenever none is
 //! under way. It reads and judges each event, expands chunks, puts the hub's own input into
-//! RUN_STARTED, and ends the run when the agent does not. It keeps no state of the thread: what
-//! depends on that (whether a state change applies) is worked out against the fold when the append
-//! is made.
+//! RUN_STARTED, closes what was left open before RUN_FINISHED, and ends the run when the agent does
+//! not. It keeps no state of the thread: what depends on that (whether a patch applies, whether the
+//! thread's messages become too large) is worked out against the fold when the append is made.
 //!
 //! ```text
 //! feed, end ──▶ queue of groups ──next_append──▶ engine ──appended──▶ gone from the queue
@@ -32,26 +32,27 @@ use crate::fact::RunAccepted;
 use crate::fold::Fold;
 use crate::registry::Took;
 
+mod ahead;
 mod batch;
+mod draft;
 mod group;
 mod late;
+mod mending;
 mod outcome;
 mod stream;
 
 use group::Group;
+pub use group::REPAIRED_LISTED_MAX;
 use late::Late;
 pub use late::TRAILING_MAX;
+pub use mending::{LEFT_OPEN, MENDED_MAX};
 use stream::Stream;
-pub use stream::{KEPT_DEPTH_MAX, STATE_SNAPSHOT_BYTES_MAX};
 
 /// Most events of one append.
 pub const BATCH_EVENTS_MAX: usize = 256;
 
 /// Most bytes of one append, but for a single event that is larger.
 pub const BATCH_BYTES_MAX: usize = 256 << 10;
-
-/// Largest event in bytes: the reference client's own limit.
-pub const EVENT_BYTES_MAX: usize = 10 << 20;
 
 /// What an owner begins with.
 #[derive(Clone, Debug)]
@@ -70,6 +71,9 @@ pub struct AgentPolicy {
     /// Whether RAW events and `rawEvent` members enter the log: they are bulky and may hold
     /// prompts.
     pub keep_raw: bool,
+    /// Whether a stream that leaves something open before RUN_FINISHED breaks a rule; otherwise the
+    /// hub closes it, but for tool calls.
+    pub strict: bool,
 }
 
 impl AgentPolicy {
@@ -239,14 +243,6 @@ impl Owner {
     pub fn feed(&mut self, data: &str, now: Millis) -> Fed {
         if self.phase != Phase::Open {
             self.late.take(data, &self.run, now);
-            return Fed::Ended;
-        }
-        if data.len() > EVENT_BYTES_MAX {
-            let what = format!(
-                "an event of {} bytes, at most {EVENT_BYTES_MAX} are allowed",
-                data.len()
-            );
-            self.end(&Ending::TooLarge { what: what.into() }, now);
             return Fed::Ended;
         }
         let taken = self.stream.take(data, now);

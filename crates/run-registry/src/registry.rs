@@ -5,7 +5,7 @@
 //! deadline has passed is judged by whoever decides.
 //!
 //! ```text
-//! accepted ──▶ running ──▶ success · interrupted · error · cancelled ──(late RUN_ERROR)──▶ error
+//! accepted ──▶ running ──▶ error · cancelled · success · interrupted ──(late RUN_ERROR)──▶ error
 //!     └────────────(the hub writes RUN_STARTED before the end)──▲
 //! ```
 //!
@@ -18,16 +18,20 @@ use serde_json::Value;
 use threadcast_agui::event::{Event, EventBody, Outcome};
 use threadcast_agui::ids::RunId;
 use threadcast_thread_log::entry::{Entry, Origin};
+use threadcast_thread_log::position::Seq;
 use threadcast_thread_log::run_status::RunStatus;
 
-use crate::fact::{Fact, RunAccepted, Submission, SubmittedContent};
+use crate::fact::{
+    ActivityDiverged, Fact, RunAccepted, StateDiverged, Submission, SubmittedContent,
+};
 use crate::fingerprint::Fingerprint;
 
 mod interrupts;
 mod run;
 
 pub use interrupts::{Answer, Interrupts, RaisedInterrupt};
-pub use run::{CancelRequest, Ended, FAILURE_BYTES_MAX, Failure, RunRecord, Took};
+pub(crate) use run::beginning;
+pub use run::{CancelRequest, Diverged, Ended, FAILURE_BYTES_MAX, Failure, RunRecord, Took};
 
 /// Runs, interrupts and answers of one thread.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +71,18 @@ impl Registry {
         &self.interrupts
     }
 
+    /// The run that was open behind the entry at `seq`: started, and not ended, by then.
+    pub fn open_at(&self, seq: Seq) -> Option<&RunRecord> {
+        self.latest_started(seq)
+            .filter(|run| !run.has_ended_by(seq))
+    }
+
+    /// The run that had started last by the entry at `seq`.
+    pub fn latest_started(&self, seq: Seq) -> Option<&RunRecord> {
+        let mut latest_first = self.runs.iter().rev();
+        latest_first.find(|run| run.started.is_some_and(|started| started <= seq))
+    }
+
     /// Whether the shared state was this one when some run ended.
     pub fn has_ended_with_state(&self, state: Fingerprint) -> bool {
         self.states.contains(&state)
@@ -85,6 +101,7 @@ impl Registry {
             EventBody::RunStarted { .. } if run.ended.is_none() => {
                 run.status = RunStatus::Running;
                 run.is_heard = entry.record.origin != Origin::Hub;
+                run.started = Some(entry.seq);
             }
             EventBody::RunFinished { outcome, .. } if run.ended.is_none() => {
                 run.finish(entry, finished_status(outcome));
@@ -131,7 +148,17 @@ impl Registry {
                     run.is_dispatched = true;
                 }
             }
-            Fact::RunTrailing(_) | Fact::StateDiverged(_) | Fact::StatePatched(_) => {}
+            Fact::ActivityDiverged(ActivityDiverged {
+                run_id, failure, ..
+            })
+            | Fact::StateDiverged(StateDiverged {
+                run_id, failure, ..
+            }) => {
+                if let Some(run) = self.run_mut(run_id).filter(|_| failure.stricter) {
+                    Diverged::note(&mut run.diverged, entry.seq);
+                }
+            }
+            Fact::RunTrailing(_) | Fact::StatePatched(_) | Fact::StreamRepaired(_) => {}
         }
     }
 
@@ -161,6 +188,8 @@ impl Registry {
             status: RunStatus::Accepted,
             is_dispatched: false,
             is_heard: false,
+            started: None,
+            diverged: None,
             cancel: None,
             ended: None,
             failure: None,

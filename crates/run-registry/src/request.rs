@@ -6,6 +6,8 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::interrupt::Interrupt;
+use threadcast_agui::legacy::with_command_resume;
 use threadcast_agui::message::MessageBody;
 use threadcast_thread_log::entry::Entry;
 use threadcast_thread_log::position::Seq;
@@ -14,6 +16,10 @@ use crate::conversation::Conversation;
 use crate::fact::{Fact, RunAccepted, Submission, SubmittedContent};
 use crate::fingerprint::Fingerprint;
 use crate::fold::Fold;
+
+mod answers;
+
+use answers::Answers;
 
 /// The protocol version of a request that no client made.
 const PROTOCOL_VERSION: &str = "1.0";
@@ -27,14 +33,16 @@ pub struct AgentRequest {
     pub idempotency_key: String,
 }
 
-/// The entries a request is made of, by their seqs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a request is made of beside the conversation: entries by their seqs, and questions.
+#[derive(Clone, Debug, PartialEq)]
 pub struct RequestSources {
     /// The run's own `run.accepted`.
     pub accepted: Seq,
     /// The `run.accepted` whose tools and context it carries on, if its submission held answers
     /// alone.
     pub inherits: Option<Seq>,
+    /// What the interrupted run asked, if the run takes answers.
+    pub asked: Vec<Interrupt>,
 }
 
 /// Why no request can be made.
@@ -53,9 +61,16 @@ pub enum RequestError {
 /// Which entries to read for the request of `run`; `None` for a run that was never accepted.
 pub fn sources(fold: &Fold, run: &RunId) -> Option<RequestSources> {
     let run = fold.registry().run(run)?;
+    let interrupts = fold.registry().interrupts();
+    let takes = run.took.as_ref().map(|took| &took.of);
+    let asked = interrupts.latest().iter();
     Some(RequestSources {
         accepted: run.accepted,
         inherits: run.inherits,
+        asked: asked
+            .filter(|_| takes.is_some() && takes == interrupts.latest_run())
+            .map(|raised| raised.interrupt.clone())
+            .collect(),
     })
 }
 
@@ -78,7 +93,10 @@ struct Submitted<'a> {
 }
 
 /// The request of an accepted run whose agent was not heard yet, from what its thread holds then;
-/// `accepted` and `inherited` are the entries that [`sources`] names.
+/// `accepted` and `inherited` are the entries that [`sources`] names, `asked` what it holds.
+///
+/// Answers to what was asked by CUSTOM events go as the command that such an agent reads, and not
+/// in `resume`: where it knows both it prefers `resume`, but can take one answer there alone.
 ///
 /// It writes out the whole conversation: not to be done while a fold is locked.
 ///
@@ -89,6 +107,7 @@ pub fn agent_request(
     conversation: &Conversation,
     accepted: &Entry,
     inherited: Option<&Entry>,
+    asked: &[Interrupt],
 ) -> Result<AgentRequest, RequestError> {
     let (public, submission) = read(accepted)?;
     let source = inherited.map(read).transpose()?;
@@ -115,13 +134,17 @@ pub fn agent_request(
         }
     };
     let is_by_client = matches!(submission.content, SubmittedContent::Input(_));
+    let answers = match resume.filter(|_| public.resume.is_some()) {
+        Some(entries) => Answers::of(asked, entries, accepted.seq)?,
+        None => Answers::None,
+    };
     let body = Body {
         thread,
         conversation,
         public: &public,
         submitted: &submitted,
         is_by_client,
-        resume,
+        answers,
     };
     Ok(AgentRequest {
         body: body.write(),
@@ -154,8 +177,7 @@ struct Body<'a> {
     submitted: &'a Submitted<'a>,
     /// Whether a client sent an input of its own, whose silence about a version means something.
     is_by_client: bool,
-    /// An array; sent only if the run takes answers.
-    resume: Option<&'a str>,
+    answers: Answers<'a>,
 }
 
 impl Body<'_> {
@@ -186,11 +208,16 @@ impl Body<'_> {
             "context",
             self.submitted.context.map_or("[]", RawValue::get),
         );
-        if let Some(props) = self.submitted.forwarded_props {
-            member("forwardedProps", props.get());
+        let props = self.submitted.forwarded_props.map(RawValue::get);
+        match (&self.answers, props) {
+            (Answers::Command(resume), props) => {
+                member("forwardedProps", &with_command_resume(props, resume));
+            }
+            (_, Some(props)) => member("forwardedProps", props),
+            (_, None) => {}
         }
-        if let Some(resume) = self.resume.filter(|_| self.public.resume.is_some()) {
-            member("resume", resume);
+        if let Answers::Entries(entries) = self.answers {
+            member("resume", entries);
         }
         out.push('}');
         out

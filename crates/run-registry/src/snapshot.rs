@@ -13,6 +13,7 @@
 //! it. So the list goes into a run before, unless it tells just what the open run has told.
 
 mod gone;
+mod older;
 mod open_run;
 mod reopen;
 mod results;
@@ -25,6 +26,8 @@ use threadcast_agui::message::Message;
 
 use crate::conversation::{Conversation, RunEvents, StartedCall};
 use crate::verify::RunScope;
+
+pub use older::snapshot_for_older;
 
 /// The events that bring an empty AG-UI client to where `conversation` stands; none when the log
 /// has no run.

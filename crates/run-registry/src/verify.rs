@@ -20,7 +20,7 @@ mod scope;
 mod subagents;
 
 use threadcast_agui::event::{Event, EventBody};
-use threadcast_agui::ids::{RunId, ThreadId};
+use threadcast_agui::ids::{RunId, StepName, ThreadId};
 
 pub(crate) use crate::verify::owners::{Owner, Owners};
 pub use crate::verify::rule::Rule;
@@ -43,7 +43,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    fn new(rule: Rule, event: &Event, problem: std::fmt::Arguments<'_>) -> Self {
+    pub(crate) fn new(rule: Rule, event: &Event, problem: std::fmt::Arguments<'_>) -> Self {
         Self {
             rule,
             message: format!("{} {problem}", event.type_name()),
@@ -55,12 +55,12 @@ impl Violation {
 ///
 /// Invariant: an event that [`Self::judge`] accepted leaves every prefix rule true after
 /// [`Self::advance`]; nothing of a run is remembered once the next one starts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Verifier {
     phase: Phase,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 enum Phase {
     #[default]
     Start,
@@ -82,6 +82,20 @@ impl Verifier {
     /// # Errors
     /// The event breaks a rule, which the violation names.
     pub fn judge(&self, event: &Event, expected: &Expected) -> Result<(), Violation> {
+        self.judge_order(event)?;
+        match &event.body {
+            EventBody::RunStarted { thread, run, .. } => demand::must_name(
+                event,
+                (thread.as_str(), run.as_str()),
+                &expected.thread,
+                &expected.run,
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for a stream of any run.
+    pub(crate) fn judge_order(&self, event: &Event) -> Result<(), Violation> {
         let refuse =
             |rule, problem: std::fmt::Arguments<'_>| Err(Violation::new(rule, event, problem));
         match (&self.phase, &event.body) {
@@ -90,12 +104,7 @@ impl Verifier {
                 Rule::NestedRun,
                 format_args!("of run `{run}` comes while run `{}` is open", scope.run),
             ),
-            (_, EventBody::RunStarted { thread, run, .. }) => demand::must_name(
-                event,
-                (thread.as_str(), run.as_str()),
-                &expected.thread,
-                &expected.run,
-            ),
+            (_, EventBody::RunStarted { .. }) => Ok(()),
             (Phase::Active(scope), _) => scope.judge(event),
             (Phase::Start | Phase::Finished, EventBody::RunError { .. }) => Ok(()),
             (Phase::Start, _) => refuse(
@@ -138,6 +147,17 @@ impl Verifier {
     /// The run that is open, if any.
     pub fn active_run(&self) -> Option<&RunId> {
         self.scope().map(|scope| &scope.run)
+    }
+
+    /// The steps that are open, one that several owners have open as often.
+    pub fn open_steps(&self) -> impl Iterator<Item = &StepName> {
+        let steps = self.scope().map(|scope| scope.steps.in_order());
+        steps.into_iter().flatten().map(|(_, step)| step)
+    }
+
+    /// Whether nothing of a known type has come yet.
+    pub(crate) fn is_at_start(&self) -> bool {
+        matches!(self.phase, Phase::Start)
     }
 
     pub(crate) fn scope(&self) -> Option<&RunScope> {

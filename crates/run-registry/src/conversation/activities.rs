@@ -1,17 +1,18 @@
 //! Activity messages: set whole, or patched.
 
-use serde_json::Value;
 use threadcast_agui::event::{Event, EventBody};
 use threadcast_agui::ids::MessageId;
-use threadcast_agui::json::Metadata;
 use threadcast_agui::message::{Message, MessageBody};
 use threadcast_agui::patch::Patch;
 
+use crate::conversation::held::Held;
 use crate::conversation::messages::Messages;
-use crate::conversation::metadata;
-use crate::patch::{StateLimits, apply_patch};
+use crate::conversation::size::{Growth, merge_metadata, replaced};
+use crate::patch::PatchFailure;
+use crate::patch::measure::text_bytes;
 
-pub(super) fn apply(messages: &mut Messages, event: &Event) {
+/// Sets or patches; why a patch did not apply, if it did not.
+pub(super) fn apply(messages: &mut Messages, event: &Event) -> Option<PatchFailure> {
     match &event.body {
         EventBody::ActivitySnapshot {
             message,
@@ -30,65 +31,70 @@ pub(super) fn apply(messages: &mut Messages, event: &Event) {
             activity_type,
             patch,
         } => {
-            let Some(message) = messages.get_mut(message) else {
-                return;
-            };
-            let MessageBody::Activity {
-                activity_type: own_type,
-                content,
-            } = &mut message.body
-            else {
-                return;
-            };
-            // Metadata counts even when the patch does not apply.
-            metadata::merge(&mut message.metadata, event.metadata.as_ref());
-            if let Some(patched) = patch_content(content, patch) {
-                (*own_type, *content) = (activity_type.clone(), patched);
-            }
+            return messages
+                .change_held(message, |held| patched(held, event, activity_type, patch))
+                .flatten();
         }
         _ => {}
     }
+    None
+}
+
+fn patched(
+    held: &mut Held,
+    event: &Event,
+    activity_type: &str,
+    patch: &Patch,
+) -> Option<PatchFailure> {
+    if !matches!(held.message().body, MessageBody::Activity { .. }) {
+        return None;
+    }
+    // Metadata counts even when the patch does not apply.
+    held.change(|message| merge_metadata(&mut message.metadata, event.metadata.as_ref()));
+    let failure = held.patch(patch).err();
+    if failure.is_none() {
+        held.change(|message| retype(message, activity_type));
+    }
+    failure
+}
+
+fn retype(message: &mut Message, to: &str) -> Growth {
+    let MessageBody::Activity { activity_type, .. } = &mut message.body else {
+        return Growth::NONE;
+    };
+    let growth = replaced(text_bytes(activity_type), text_bytes(to));
+    *activity_type = to.into();
+    growth
 }
 
 fn set(messages: &mut Messages, event: &Event, id: &MessageId, body: MessageBody, replace: bool) {
-    let Some(known) = messages.get_mut(id) else {
-        let (owner, metadata) = (event.owner.clone(), event.metadata.clone());
-        return messages.append(Message {
-            id: id.clone(),
-            owner,
-            metadata,
-            body,
-            extra: Vec::new(),
-        });
+    let (owner, metadata) = (event.owner.clone(), event.metadata.clone());
+    let message = |body| Message {
+        id: id.clone(),
+        owner,
+        metadata,
+        body,
+        extra: Vec::new(),
     };
-    if matches!(known.body, MessageBody::Activity { .. }) {
-        if replace {
+    match messages.get(id).map(|known| &known.body) {
+        None => messages.append(message(body)),
+        Some(MessageBody::Activity { .. }) => messages.change(id, |known| {
+            let merged = merge_metadata(&mut known.metadata, event.metadata.as_ref());
+            if !replace {
+                return merged;
+            }
             // Metadata gathered so far stays; the owner is whoever sent the snapshot.
             known.body = body;
             known.owner.clone_from(&event.owner);
-        }
-        metadata::merge(&mut known.metadata, event.metadata.as_ref());
-    } else if replace {
-        let (owner, metadata) = (event.owner.clone(), event.metadata.clone());
-        messages.replace(Message {
-            id: id.clone(),
-            owner,
-            metadata,
-            body,
-            extra: Vec::new(),
-        });
+            Growth::Unknown
+        }),
+        Some(_) if replace => messages.replace(message(body)),
+        Some(_) => {}
     }
 }
 
-/// The content after `patch`; `None` if it does not apply, or leaves no object: the contract knows
-/// no other content.
-fn patch_content(content: &Metadata, patch: &Patch) -> Option<Metadata> {
-    match apply_patch(
-        &Value::Object(content.clone()),
-        patch,
-        &StateLimits::default(),
-    ) {
-        Ok(Value::Object(content)) => Some(content),
-        Ok(_) | Err(_) => None,
-    }
+/// Why a delta would not change the content of its activity; `None` if it would, or if there is no
+/// such activity.
+pub(super) fn failure(messages: &Messages, id: &MessageId, patch: &Patch) -> Option<PatchFailure> {
+    messages.held(id)?.clone().patch(patch).err()
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use threadcast_agui::event::Event;
 use threadcast_agui::message::{Message, MessageBody};
 
+use crate::conversation::held::Held;
 use crate::conversation::messages::Messages;
 
 /// Messages that are restated keep their place, the others go, new ones come behind.
@@ -13,34 +14,33 @@ use crate::conversation::messages::Messages;
 /// Activities and reasoning stay when the agent does not seem to keep them: when it restates none
 /// of that role. The reference client's own metadata can claim the activities outright.
 pub(super) fn restate(messages: &mut Messages, event: &Event, restated: &[Message]) {
-    let by_id: HashMap<_, _> = restated
+    // One of each, shared: however many of its id are held, they are in memory once.
+    let restated_held: Vec<_> = restated.iter().cloned().map(Held::from).collect();
+    let by_id: HashMap<_, _> = restated_held
         .iter()
-        .map(|message| (&message.id, message))
+        .map(|held| (&held.message().id, held))
         .collect();
     let activities = ActivityClaim::of(event, restated);
     let has_reasoning = restated
         .iter()
         .any(|message| matches!(message.body, MessageBody::Reasoning { .. }));
-    let kept = std::mem::take(messages)
-        .into_vec()
-        .into_iter()
-        .filter_map(|message| {
-            if let Some(restated) = by_id.get(&message.id) {
-                return Some(Message::clone(restated));
-            }
-            let is_kept = match &message.body {
-                MessageBody::Activity { activity_type, .. } => !activities.covers(activity_type),
-                MessageBody::Reasoning { .. } => !has_reasoning,
-                _ => false,
-            };
-            is_kept.then_some(message)
-        });
+    let kept = messages.iter_held().filter_map(|held| {
+        if let Some(restated) = by_id.get(&held.message().id) {
+            return Some(Held::clone(restated));
+        }
+        let is_kept = match &held.message().body {
+            MessageBody::Activity { activity_type, .. } => !activities.covers(activity_type),
+            MessageBody::Reasoning { .. } => !has_reasoning,
+            _ => false,
+        };
+        is_kept.then(|| held.clone())
+    });
     let kept: Vec<_> = kept.collect();
-    let ids: HashSet<_> = kept.iter().map(|message| &message.id).collect();
+    let ids: HashSet<_> = kept.iter().map(|message| &message.message().id).collect();
     // Ids repeated within the snapshot stay repeated, as in the reference client.
-    let new: Vec<_> = restated
+    let new: Vec<_> = restated_held
         .iter()
-        .filter(|message| !ids.contains(&message.id))
+        .filter(|held| !ids.contains(&held.message().id))
         .cloned()
         .collect();
     *messages = Messages::of(kept.into_iter().chain(new));

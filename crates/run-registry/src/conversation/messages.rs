@@ -3,34 +3,31 @@
 //! A list linked by places in a vector: a tool result goes into the middle without moving what
 //! follows. Messages leave only when a snapshot restates all of them, which builds the list anew.
 //!
-//! Each message is shared, so that a copy of the list costs no copy of what they say.
+//! Messages, places and ids are shared between copies of the list, so that a copy costs a small part
+//! of what it is to fold the list, and no copy of what the messages say.
 //!
 //! Invariant: `by_id` and `by_call` name the first message, in list order, that has the id or holds
-//! the call.
-
-use std::collections::HashMap;
-use std::sync::Arc;
+//! the call; `bytes` is the length of all messages as JSON.
 
 use threadcast_agui::ids::{MessageId, ToolCallId};
 use threadcast_agui::message::{Message, MessageBody, ToolCall};
 
+use crate::conversation::held::Held;
+use crate::conversation::nodes::{Node, Nodes};
+use crate::conversation::shared_map::SharedMap;
+use crate::conversation::size::{Growth, call_bytes, new_element, new_member};
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Messages {
-    nodes: Vec<Node>,
+    nodes: Nodes,
     last: Option<usize>,
-    by_id: HashMap<MessageId, usize>,
-    by_call: HashMap<ToolCallId, CallPlace>,
+    /// Of all messages, without what stands between them.
+    bytes: usize,
+    by_id: SharedMap<MessageId, usize>,
+    by_call: SharedMap<ToolCallId, CallPlace>,
     /// Whether some call may stand in two messages, so that taking one away makes the other the
     /// first.
     has_repeated_calls: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Node {
-    message: Arc<Message>,
-    next: Option<usize>,
-    /// Of a message that got results: the last tool message known to follow it without a gap.
-    last_result: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -41,79 +38,119 @@ struct CallPlace {
 
 impl Messages {
     /// A list of `messages`, repeated ids and all.
-    pub(super) fn of(messages: impl IntoIterator<Item = Message>) -> Self {
+    pub(super) fn of(messages: impl IntoIterator<Item = Held>) -> Self {
         let mut list = Self::default();
         for message in messages {
-            list.append(message);
+            list.append_held(message);
         }
         list
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Message> {
-        // The first message is never taken away and nothing goes before it.
-        std::iter::successors(self.nodes.first(), |node| self.nodes.get(node.next?))
-            .map(|node| &*node.message)
+    /// Length of the list as JSON.
+    pub(super) fn bytes(&self) -> usize {
+        "[]".len() + self.bytes + self.nodes.len().saturating_sub(1)
     }
 
-    pub(super) fn into_vec(self) -> Vec<Message> {
-        let mut next = self.nodes.first().map(|_| 0);
-        let mut nodes: Vec<_> = self.nodes.into_iter().map(Some).collect();
-        let take = || {
-            let node = nodes.get_mut(next?)?.take()?;
-            next = node.next;
-            Some(Arc::unwrap_or_clone(node.message))
-        };
-        std::iter::from_fn(take).collect()
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Message> {
+        self.iter_held().map(Held::message)
+    }
+
+    pub(super) fn iter_held(&self) -> impl Iterator<Item = &Held> {
+        // The first message is never taken away and nothing goes before it.
+        let first = (self.nodes.len() > 0).then(|| &self.nodes[0]);
+        std::iter::successors(first, |node| Some(&self.nodes[node.next?])).map(|node| &node.held)
     }
 
     pub(super) fn get(&self, id: &MessageId) -> Option<&Message> {
-        self.by_id.get(id).map(|node| &*self.nodes[*node].message)
+        self.by_id.get(id).map(|node| self.message(node))
     }
 
-    /// Its id, role and calls must stay.
-    pub(super) fn get_mut(&mut self, id: &MessageId) -> Option<&mut Message> {
-        self.by_id
-            .get(id)
-            .map(|node| Arc::make_mut(&mut self.nodes[*node].message))
+    pub(super) fn held(&self, id: &MessageId) -> Option<&Held> {
+        self.by_id.get(id).map(|node| &self.nodes[node].held)
+    }
+
+    fn message(&self, node: usize) -> &Message {
+        self.nodes[node].held.message()
+    }
+
+    /// Changes the first message with this id, but for its id, role and calls.
+    pub(super) fn change(&mut self, id: &MessageId, change: impl FnOnce(&mut Message) -> Growth) {
+        self.change_held(id, |held| held.change(change));
+    }
+
+    /// The same, for what must know more of the message; `None` if there is none.
+    pub(super) fn change_held<T>(
+        &mut self,
+        id: &MessageId,
+        change: impl FnOnce(&mut Held) -> T,
+    ) -> Option<T> {
+        let node = self.by_id.get(id)?;
+        Some(self.change_node(node, change))
+    }
+
+    fn change_node<T>(&mut self, node: usize, change: impl FnOnce(&mut Held) -> T) -> T {
+        let held = &mut self.nodes.node_mut(node).held;
+        self.bytes -= held.bytes();
+        let changed = change(held);
+        self.bytes += held.bytes();
+        changed
     }
 
     pub(super) fn call(&self, call: &ToolCallId) -> Option<&ToolCall> {
         let place = self.by_call.get(call)?;
-        self.nodes[place.node].message.tool_calls().get(place.call)
+        self.message(place.node).tool_calls().get(place.call)
     }
 
     /// The message that holds the call.
     pub(super) fn holder(&self, call: &ToolCallId) -> Option<&Message> {
         let place = self.by_call.get(call)?;
-        Some(&*self.nodes[place.node].message)
+        Some(self.message(place.node))
     }
 
-    pub(super) fn call_mut(&mut self, call: &ToolCallId) -> Option<&mut ToolCall> {
-        let place = self.by_call.get(call)?;
-        match &mut Arc::make_mut(&mut self.nodes[place.node].message).body {
-            MessageBody::Assistant {
-                tool_calls: Some(calls),
-                ..
-            } => calls.get_mut(place.call),
-            _ => None,
-        }
+    /// Changes a call that stands in some message, but for its id.
+    pub(super) fn change_call(
+        &mut self,
+        call: &ToolCallId,
+        change: impl FnOnce(&mut ToolCall) -> Growth,
+    ) {
+        let Some(place) = self.by_call.get(call) else {
+            return;
+        };
+        self.change_node(place.node, |held| {
+            held.change(|message| match &mut message.body {
+                MessageBody::Assistant {
+                    tool_calls: Some(calls),
+                    ..
+                } => calls.get_mut(place.call).map_or(Growth::NONE, change),
+                _ => Growth::NONE,
+            });
+        });
     }
 
     pub(super) fn append(&mut self, message: Message) {
+        self.append_held(message.into());
+    }
+
+    fn append_held(&mut self, held: Held) {
+        let message = held.message();
         let node = self.nodes.len();
         if let Some(last) = self.last.replace(node) {
-            self.nodes[last].next = Some(node);
+            self.nodes.node_mut(last).next = Some(node);
         }
-        self.by_id.entry(message.id.clone()).or_insert(node);
+        if self.by_id.get(&message.id).is_none() {
+            self.by_id.insert(message.id.clone(), node);
+        }
         for (call, tool_call) in message.tool_calls().iter().enumerate() {
-            let first = *self
-                .by_call
-                .entry(tool_call.id.clone())
-                .or_insert(CallPlace { node, call });
-            self.has_repeated_calls |= first.node != node;
+            match self.by_call.get(&tool_call.id) {
+                None => self
+                    .by_call
+                    .insert(tool_call.id.clone(), CallPlace { node, call }),
+                Some(first) => self.has_repeated_calls |= first.node != node,
+            }
         }
+        self.bytes += held.bytes();
         self.nodes.push(Node {
-            message: message.into(),
+            held,
             next: None,
             last_result: None,
         });
@@ -122,7 +159,7 @@ impl Messages {
     /// Appends those whose ids are not here yet, as the echo of a run's input does.
     pub(super) fn append_new(&mut self, messages: &[Message]) {
         for message in messages {
-            if !self.by_id.contains_key(&message.id) {
+            if self.by_id.get(&message.id).is_none() {
                 self.append(message.clone());
             }
         }
@@ -130,7 +167,7 @@ impl Messages {
 
     /// Adds a call that stands in no message yet to the assistant message `holder`.
     pub(super) fn add_call(&mut self, holder: &MessageId, tool_call: ToolCall) {
-        let Some(node) = self.by_id.get(holder).copied() else {
+        let Some(node) = self.by_id.get(holder) else {
             return;
         };
         self.push_call(node, tool_call);
@@ -144,18 +181,15 @@ impl Messages {
     }
 
     fn push_call(&mut self, node: usize, tool_call: ToolCall) {
-        let message = Arc::make_mut(&mut self.nodes[node].message);
-        if let MessageBody::Assistant { tool_calls, .. } = &mut message.body {
-            let calls = tool_calls.get_or_insert_default();
-            self.by_call.insert(
-                tool_call.id.clone(),
-                CallPlace {
-                    node,
-                    call: calls.len(),
-                },
-            );
-            calls.push(tool_call);
-        }
+        let MessageBody::Assistant { tool_calls, .. } = &self.message(node).body else {
+            return;
+        };
+        let call = tool_calls.as_ref().map_or(0, Vec::len);
+        self.by_call
+            .insert(tool_call.id.clone(), CallPlace { node, call });
+        self.change_node(node, |held| {
+            held.change(|message| push_call(message, tool_call));
+        });
     }
 
     /// Puts a result behind the message that holds the call and the tool messages that follow it;
@@ -165,18 +199,20 @@ impl Messages {
             return self.append(message);
         };
         let before = self.last_result_of(place.node);
-        self.nodes[place.node].last_result = Some(self.nodes.len());
+        self.nodes.node_mut(place.node).last_result = Some(self.nodes.len());
         if self.last == Some(before) {
             return self.append(message);
         }
         let node = self.nodes.len();
-        let known = self.by_id.get(&message.id).copied();
+        let known = self.by_id.get(&message.id);
         if known.is_none_or(|known| self.is_behind(before, known)) {
             self.by_id.insert(message.id.clone(), node);
         }
-        let next = self.nodes[before].next.replace(node);
+        let next = self.nodes.node_mut(before).next.replace(node);
+        let held = Held::from(message);
+        self.bytes += held.bytes();
         self.nodes.push(Node {
-            message: message.into(),
+            held,
             next,
             last_result: None,
         });
@@ -184,8 +220,7 @@ impl Messages {
 
     /// The last of the tool messages right behind `holder`, or `holder` itself.
     fn last_result_of(&self, holder: usize) -> usize {
-        let is_result =
-            |node: &usize| matches!(self.nodes[*node].message.body, MessageBody::Tool { .. });
+        let is_result = |node: &usize| matches!(self.message(*node).body, MessageBody::Tool { .. });
         let mut last = self.nodes[holder].last_result.unwrap_or(holder);
         while let Some(next) = self.nodes[last].next.filter(is_result) {
             last = next;
@@ -201,14 +236,18 @@ impl Messages {
 
     /// Puts a message without calls in the place of the first one with its id.
     pub(super) fn replace(&mut self, message: Message) {
-        let Some(node) = self.by_id.get(&message.id).copied() else {
+        let Some(node) = self.by_id.get(&message.id) else {
             return;
         };
-        let gone = std::mem::replace(&mut self.nodes[node].message, message.into());
+        let new = Held::from(message);
+        self.bytes += new.bytes();
+        let gone = std::mem::replace(&mut self.nodes.node_mut(node).held, new);
+        self.bytes -= gone.bytes();
+        let gone = gone.message();
         if matches!(gone.body, MessageBody::Tool { .. }) {
             // It may have stood in the middle of a row of results, which ends in front of it now.
-            for node in &mut self.nodes {
-                node.last_result = None;
+            for node in 0..self.nodes.len() {
+                self.nodes.node_mut(node).last_result = None;
             }
         }
         for call in gone.tool_calls() {
@@ -221,7 +260,21 @@ impl Messages {
             }
         }
         if self.has_repeated_calls && !gone.tool_calls().is_empty() {
-            *self = Self::of(std::mem::take(self).into_vec());
+            *self = Self::of(self.iter_held().cloned());
         }
     }
+}
+
+fn push_call(message: &mut Message, tool_call: ToolCall) -> Growth {
+    let MessageBody::Assistant { tool_calls, .. } = &mut message.body else {
+        return Growth::NONE;
+    };
+    let begins = match tool_calls {
+        None => new_member("toolCalls", "[]".len()),
+        Some(_) => Growth::NONE,
+    };
+    let calls = tool_calls.get_or_insert_default();
+    let growth = begins.and(new_element(calls.len(), call_bytes(&tool_call)));
+    calls.push(tool_call);
+    growth
 }

@@ -7,7 +7,7 @@ use threadcast_agui::message::{Message, MessageBody};
 use threadcast_agui::text::Escaped;
 
 use crate::conversation::messages::Messages;
-use crate::conversation::metadata;
+use crate::conversation::size::{Growth, merge_metadata, new_member, set_text};
 
 pub(super) fn apply(messages: &mut Messages, event: &Event) {
     match &event.body {
@@ -27,15 +27,15 @@ pub(super) fn apply(messages: &mut Messages, event: &Event) {
         }
         EventBody::TextMessageContent { message, delta }
         | EventBody::ReasoningMessageContent { message, delta } => {
-            if let Some(message) = streamed_mut(messages, message) {
-                push_text(&mut message.body, delta);
-                metadata::merge(&mut message.metadata, event.metadata.as_ref());
-            }
+            change_streamed(messages, message, |message| {
+                push_text(&mut message.body, delta).and(merge_metadata(
+                    &mut message.metadata,
+                    event.metadata.as_ref(),
+                ))
+            });
         }
         EventBody::TextMessageEnd { message } | EventBody::ReasoningMessageEnd { message } => {
-            if let Some(message) = streamed_mut(messages, message) {
-                metadata::merge(&mut message.metadata, event.metadata.as_ref());
-            }
+            merge_into_streamed(messages, message, event);
         }
         _ => {}
     }
@@ -57,8 +57,8 @@ fn start(
             body: body(),
             extra: Vec::new(),
         });
-    } else if let Some(message) = streamed_mut(messages, id) {
-        metadata::merge(&mut message.metadata, event.metadata.as_ref());
+    } else {
+        merge_into_streamed(messages, id, event);
     }
 }
 
@@ -90,50 +90,78 @@ fn text_body(role: TextRole, name: Option<Box<str>>) -> MessageBody {
 }
 
 /// Every role takes text but an activity: that would cost it its structured content.
-fn streamed_mut<'a>(messages: &'a mut Messages, id: &MessageId) -> Option<&'a mut Message> {
-    messages
-        .get_mut(id)
-        .filter(|message| !matches!(message.body, MessageBody::Activity { .. }))
+fn change_streamed(
+    messages: &mut Messages,
+    id: &MessageId,
+    change: impl FnOnce(&mut Message) -> Growth,
+) {
+    let is_streamed = messages
+        .get(id)
+        .is_some_and(|message| !matches!(message.body, MessageBody::Activity { .. }));
+    if is_streamed {
+        messages.change(id, change);
+    }
+}
+
+fn merge_into_streamed(messages: &mut Messages, id: &MessageId, event: &Event) {
+    change_streamed(messages, id, |message| {
+        merge_metadata(&mut message.metadata, event.metadata.as_ref())
+    });
 }
 
 /// Content that is no text (parts, or nothing yet) begins anew.
-fn push_text(body: &mut MessageBody, delta: &Escaped) {
-    match body {
-        MessageBody::Activity { .. } => {}
-        MessageBody::Assistant { content, .. } => content.get_or_insert_default().push(delta),
+fn push_text(body: &mut MessageBody, delta: &Escaped) -> Growth {
+    let begins = match body {
+        MessageBody::Activity { .. } => return Growth::NONE,
+        MessageBody::Assistant { content, .. } => {
+            let begins = match content {
+                None => new_member("content", r#""""#.len()),
+                Some(_) => Growth::NONE,
+            };
+            content.get_or_insert_default().push(delta);
+            begins
+        }
         MessageBody::Developer { content, .. }
         | MessageBody::Reasoning { content, .. }
-        | MessageBody::System { content, .. } => content.push(delta),
+        | MessageBody::System { content, .. } => {
+            content.push(delta);
+            Growth::NONE
+        }
         MessageBody::Tool { content, .. } | MessageBody::User { content, .. } => match content {
-            Content::Text(text) => text.push(delta),
-            Content::Parts(_) => *content = Content::Text(delta.clone()),
+            Content::Text(text) => {
+                text.push(delta);
+                Growth::NONE
+            }
+            Content::Parts(_) => {
+                *content = Content::Text(delta.clone());
+                Growth::Unknown
+            }
         },
-    }
+    };
+    begins.and(Growth::of_text(delta))
 }
 
 /// Sets the encrypted value of a message; an activity has none.
 pub(super) fn encrypt(messages: &mut Messages, id: &MessageId, value: &str) {
-    match messages.get_mut(id).map(|message| &mut message.body) {
-        None | Some(MessageBody::Activity { .. }) => {}
-        Some(
-            MessageBody::Assistant {
-                encrypted_value, ..
-            }
-            | MessageBody::Developer {
-                encrypted_value, ..
-            }
-            | MessageBody::Reasoning {
-                encrypted_value, ..
-            }
-            | MessageBody::System {
-                encrypted_value, ..
-            }
-            | MessageBody::Tool {
-                encrypted_value, ..
-            }
-            | MessageBody::User {
-                encrypted_value, ..
-            },
-        ) => *encrypted_value = Some(value.into()),
-    }
+    messages.change(id, |message| match &mut message.body {
+        MessageBody::Activity { .. } => Growth::NONE,
+        MessageBody::Assistant {
+            encrypted_value, ..
+        }
+        | MessageBody::Developer {
+            encrypted_value, ..
+        }
+        | MessageBody::Reasoning {
+            encrypted_value, ..
+        }
+        | MessageBody::System {
+            encrypted_value, ..
+        }
+        | MessageBody::Tool {
+            encrypted_value, ..
+        }
+        | MessageBody::User {
+            encrypted_value, ..
+        } => set_text(encrypted_value, "encryptedValue", value),
+    });
 }

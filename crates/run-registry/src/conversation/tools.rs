@@ -6,29 +6,27 @@ use threadcast_agui::message::{Message, MessageBody, ToolCall};
 use threadcast_agui::text::Escaped;
 
 use crate::conversation::messages::Messages;
-use crate::conversation::metadata;
+use crate::conversation::size::{Growth, merge_metadata, replaced, set_text};
+use crate::patch::measure::text_bytes;
 
 pub(super) fn apply(messages: &mut Messages, event: &Event) {
     match &event.body {
-        EventBody::ToolCallStart { call, name, parent } => match messages.call_mut(call) {
-            // A call that is there already keeps its arguments and its place.
-            Some(known) => {
-                known.name.clone_from(name);
-                metadata::merge(&mut known.metadata, event.metadata.as_ref());
-            }
-            None => start(messages, event, call, name, parent.as_ref()),
-        },
-        EventBody::ToolCallArgs { call, delta } => {
-            if let Some(call) = messages.call_mut(call) {
-                call.arguments.push(delta);
-                metadata::merge(&mut call.metadata, event.metadata.as_ref());
-            }
+        EventBody::ToolCallStart { call, name, parent } if messages.call(call).is_none() => {
+            start(messages, event, call, name, parent.as_ref());
         }
-        EventBody::ToolCallEnd { call } => {
-            if let Some(call) = messages.call_mut(call) {
-                metadata::merge(&mut call.metadata, event.metadata.as_ref());
-            }
-        }
+        // A call that is there already keeps its arguments and its place.
+        EventBody::ToolCallStart { call, name, .. } => messages.change_call(call, |known| {
+            let gone = std::mem::replace(&mut known.name, name.clone());
+            replaced(text_bytes(&gone), text_bytes(name))
+                .and(merge_metadata(&mut known.metadata, event.metadata.as_ref()))
+        }),
+        EventBody::ToolCallArgs { call, delta } => messages.change_call(call, |call| {
+            call.arguments.push(delta);
+            Growth::of_text(delta).and(merge_metadata(&mut call.metadata, event.metadata.as_ref()))
+        }),
+        EventBody::ToolCallEnd { call } => messages.change_call(call, |call| {
+            merge_metadata(&mut call.metadata, event.metadata.as_ref())
+        }),
         EventBody::ToolCallResult {
             message,
             call,
@@ -109,7 +107,7 @@ fn start(
 
 /// Sets the encrypted value of a call.
 pub(super) fn encrypt(messages: &mut Messages, call: &ToolCallId, value: &str) {
-    if let Some(call) = messages.call_mut(call) {
-        call.encrypted_value = Some(value.into());
-    }
+    messages.change_call(call, |call| {
+        set_text(&mut call.encrypted_value, "encryptedValue", value)
+    });
 }

@@ -4,12 +4,16 @@
 //! under that role and id. Its `state` counts only if it is not one that the thread has left
 //! behind. Bounded is what is new: a thread's own history and state come back at any size.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use threadcast_agui::ids::{MessageId, RunId};
+use threadcast_agui::interrupt::ResumeEntry;
 use threadcast_agui::json::RawJson;
+use threadcast_agui::legacy::entries_of_command;
 use threadcast_agui::message::Message;
 use threadcast_agui::patch::Patch;
+use threadcast_agui::run_input::RunInput;
 use threadcast_thread_log::entry::Class;
 use threadcast_thread_log::lease::LeaseChange;
 use threadcast_thread_log::run_status::RunStatus;
@@ -17,6 +21,8 @@ use threadcast_thread_log::run_status::RunStatus;
 use super::resume::{self, Answers, Standing};
 use super::{Answer, Asking, Decision, Draft, Proposal, Refusal, RunCommand, Verdicts};
 use crate::agent_name::AgentName;
+use crate::conversation::THREAD_MESSAGES_BYTES_MAX;
+use crate::event_bounds::{self, OverBound};
 use crate::fact::{Fact, RunAccepted, StatePatched, Submission, SubmittedContent};
 use crate::fingerprint::Fingerprint;
 use crate::fold::Fold;
@@ -24,8 +30,8 @@ use crate::patch::{StateLimits, apply_patch};
 use crate::thread_record::StoredRecord;
 
 /// Most bytes of the messages that are new with one run: they enter the log within its RUN_STARTED,
-/// which has to stay under [`EVENT_BYTES_MAX`](crate::owner::EVENT_BYTES_MAX) with what else the
-/// agent says in it.
+/// which has to stay under [`EVENT_BYTES_MAX`](crate::event_bounds::EVENT_BYTES_MAX) with what else
+/// the agent says in it.
 pub const MESSAGES_BYTES_MAX: usize = 9 << 20;
 
 pub(super) fn decide(
@@ -46,13 +52,14 @@ pub(super) fn decide(
         };
     }
     let messages = new_messages(fold, &input.messages);
-    let answers = match standing(fold, command, !messages.is_empty(), asking)? {
+    let entries = entries(fold, input);
+    let answers = match standing(fold, agent, &entries, !messages.is_empty(), asking)? {
         Plain::Settled(answer) => return Ok(Decision::Settled(answer)),
         Plain::Resume(of) => {
-            let unchecked = resume::check(fold, of, &input.resume, verdicts, asking)?;
+            let unchecked = resume::check(fold, of, &entries, verdicts, asking)?;
             Some(Answers {
                 of,
-                entries: &input.resume,
+                entries: &entries,
                 unchecked,
             })
         }
@@ -70,6 +77,18 @@ pub(super) fn decide(
     .decide(fold, asking)
 }
 
+/// The entries of an input; those of a client from before there were any stand in its
+/// `forwardedProps`, and are for what the latest interrupted run asked.
+pub(super) fn entries<'a>(fold: &Fold, input: &'a RunInput) -> Cow<'a, [ResumeEntry]> {
+    let props = input.forwarded_props.as_ref();
+    let Some(props) = props.filter(|_| input.resume.is_empty()) else {
+        return Cow::Borrowed(&input.resume);
+    };
+    let latest = fold.registry().interrupts().latest().iter();
+    let asked: Vec<_> = latest.map(|raised| &raised.interrupt).collect();
+    Cow::Owned(entries_of_command(&asked, props))
+}
+
 /// What an input's resume entries amount to.
 enum Plain<'a> {
     /// Nothing: there are none, or they repeat what was answered before beside something new.
@@ -81,12 +100,12 @@ enum Plain<'a> {
 
 fn standing<'a>(
     fold: &'a Fold,
-    command: &RunCommand,
+    agent: &AgentName,
+    entries: &[ResumeEntry],
     brings_new: bool,
     asking: &Asking<'_>,
 ) -> Result<Plain<'a>, Refusal> {
     let interrupts = fold.registry().interrupts();
-    let entries = &command.input.resume;
     // Plain clients cannot say which run they answer: entries that all fit the latest interrupted
     // run are for it.
     let mut asked_by = None;
@@ -106,8 +125,8 @@ fn standing<'a>(
         return ordinary(fold);
     }
     let expected = resume::agent_of(fold, of)?;
-    if *expected != command.agent {
-        let (expected, found) = (expected.clone(), command.agent.clone());
+    if expected != agent {
+        let (expected, found) = (expected.clone(), agent.clone());
         return Err(Refusal::ForeignAgent {
             of: of.clone(),
             expected,
@@ -169,7 +188,7 @@ impl Start<'_> {
                 run: active.id.clone(),
             });
         }
-        must_be_free(fold, self.messages)?;
+        must_be_kept(fold, self.messages)?;
         let state = self
             .state
             .map_or(Ok(None), |state| other_state(fold, state))?;
@@ -183,11 +202,7 @@ impl Start<'_> {
             .map(|message| message.to_json().to_string())
             .collect();
         let messages = format!("[{}]", messages.join(","));
-        must_fit(
-            "the list of new messages",
-            messages.len(),
-            MESSAGES_BYTES_MAX,
-        )?;
+        must_have_room(fold, self.messages, messages.len())?;
         let public = RunAccepted {
             by: asking.by.clone(),
             run_id: self.run.clone(),
@@ -230,11 +245,12 @@ impl Start<'_> {
     }
 }
 
-/// Every client takes a message that comes under a held id for the one it holds: whatever its role,
-/// it would be lost for all but the agent.
-fn must_be_free(fold: &Fold, new: &[Message]) -> Result<(), Refusal> {
+/// What is too deep could not come back in an input. And every client takes a message that comes
+/// under a held id for the one it holds: whatever its role, it would be lost for all but the agent.
+fn must_be_kept(fold: &Fold, new: &[Message]) -> Result<(), Refusal> {
     let mut roles: HashMap<&MessageId, &str> = HashMap::with_capacity(new.len());
     for message in new {
+        event_bounds::check_message(message).map_err(|over| over_bound(message, &over))?;
         let held = fold.conversation().message(&message.id).map(Message::role);
         let taken = held.or_else(|| roles.insert(&message.id, message.role()));
         if let Some(taken) = taken {
@@ -247,6 +263,34 @@ fn must_be_free(fold: &Fold, new: &[Message]) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+fn over_bound(message: &Message, over: &OverBound) -> Refusal {
+    match *over {
+        OverBound::TooLarge { what, found, max } => Refusal::TooLarge {
+            what,
+            limit: max,
+            found,
+        },
+        OverBound::TooDeep { .. } => Refusal::InputInvalid {
+            at: "messages",
+            reason: format!("message `{}`: {over}", message.id).into(),
+        },
+    }
+}
+
+/// `bytes` is the length of the list of new messages.
+fn must_have_room(fold: &Fold, new: &[Message], bytes: usize) -> Result<(), Refusal> {
+    must_fit("the list of new messages", bytes, MESSAGES_BYTES_MAX)?;
+    if new.is_empty() {
+        return Ok(());
+    }
+    let total = fold.conversation().messages_bytes() + bytes;
+    must_fit(
+        "the list of all messages of the thread",
+        total,
+        THREAD_MESSAGES_BYTES_MAX,
+    )
 }
 
 fn must_fit(what: &'static str, found: usize, limit: usize) -> Result<(), Refusal> {

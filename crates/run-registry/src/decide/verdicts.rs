@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use threadcast_agui::ids::{InterruptId, RunId};
 use threadcast_agui::interrupt::{Interrupt, ResumeEntry, ResumeStatus};
 
-use super::Command;
+use super::{Command, run};
 use crate::fold::Fold;
 use crate::schema::{self, Verdict};
 
@@ -37,9 +37,11 @@ impl Verdicts {
             return Vec::new();
         };
         let entries = match command {
-            Command::Resume(command) if command.of == *latest => &command.entries,
+            Command::Resume(command) if command.of == *latest => {
+                Cow::Borrowed(command.entries.as_slice())
+            }
             Command::Cancel(_) | Command::Resume(_) => return Vec::new(),
-            Command::Run(command) => &command.input.resume,
+            Command::Run(command) => run::entries(fold, &command.input),
         };
         let answered = entries.iter().filter_map(|entry| {
             let (_, raised) = interrupts.find_latest(&entry.interrupt)?;

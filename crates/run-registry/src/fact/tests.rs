@@ -1,3 +1,5 @@
+use threadcast_agui::ids::{MessageId, SubagentRunId};
+
 use super::*;
 
 fn run(id: &str) -> RunId {
@@ -58,6 +60,38 @@ fn of_interrupts() -> Vec<Fact> {
     ]
 }
 
+fn failed(stricter: bool) -> FailedOperation {
+    FailedOperation {
+        operation: 3,
+        path: "/a".into(),
+        reason: "leads nowhere".into(),
+        stricter,
+    }
+}
+
+fn repaired() -> Fact {
+    let item = |kind, subagent: Option<&str>| ClosedItem {
+        kind,
+        id: "x\n".into(),
+        subagent_run_id: subagent.map(|id| SubagentRunId::new(id).unwrap()),
+    };
+    let kinds = [
+        ClosedKind::ReasoningMessage,
+        ClosedKind::ReasoningSpan,
+        ClosedKind::Step,
+        ClosedKind::Subagent,
+        ClosedKind::TextMessage,
+    ];
+    let mut closed: Vec<_> = kinds.map(|kind| item(kind, None)).to_vec();
+    closed.push(item(ClosedKind::Step, Some("s")));
+    Fact::StreamRepaired(StreamRepaired {
+        by: ann(),
+        run_id: run("r"),
+        closed,
+        more: 7,
+    })
+}
+
 fn all() -> Vec<Fact> {
     let entries = vec![AnsweredEntry {
         interrupt_id: interrupt("i"),
@@ -90,17 +124,22 @@ fn all() -> Vec<Fact> {
             event_type: "X".into(),
             is_last: true,
         }),
+        Fact::ActivityDiverged(ActivityDiverged {
+            by: ann(),
+            run_id: run("r"),
+            message_id: MessageId::new("").unwrap(),
+            failure: failed(true),
+        }),
         Fact::StateDiverged(StateDiverged {
             by: ann(),
             run_id: run("r"),
-            operation: 3,
-            path: "/a".into(),
-            reason: "leads nowhere".into(),
+            failure: failed(false),
         }),
         Fact::StatePatched(StatePatched {
             by: ann(),
             patch: json(r#"[{"op":"replace","path":"","value":1.50}]"#),
         }),
+        repaired(),
     ]);
     all
 }

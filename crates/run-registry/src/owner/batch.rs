@@ -1,20 +1,22 @@
 //! The next append of a run: as many groups as fit, and what the fold says about them.
 
 use threadcast_agui::event::Outcome;
+use threadcast_agui::ids::MessageId;
 use threadcast_thread_log::engine::{Append, Durability, Guard, SourceRange};
 use threadcast_thread_log::entry::{Class, Millis, NewEntry};
 use threadcast_thread_log::lease::LeaseChange;
-use threadcast_thread_log::position::Seq;
 use threadcast_thread_log::principal::Principal;
 use threadcast_thread_log::run_status::RunStatus;
 
-use super::group::{End, Group, Queued, StateChange, fact_entry};
+use super::ahead::Ahead;
+use super::draft::Batch;
+use super::group::{Change, End, Group, Queued, fact_entry};
 use super::{BATCH_BYTES_MAX, BATCH_EVENTS_MAX, InFlight, Owner, Phase};
-use crate::ending::{ErrorCode, quoted};
-use crate::fact::{Fact, InterruptReopened, StateDiverged};
+use crate::ending::ErrorCode;
+use crate::fact::{ActivityDiverged, Fact, FailedOperation, InterruptReopened, StateDiverged};
 use crate::fold::Fold;
 use crate::patch::{Document, PatchFailure, StateLimits};
-use crate::registry::{RaisedInterrupt, Took, finished_status};
+use crate::registry::{RaisedInterrupt, RunRecord, Took, finished_status};
 use crate::thread_record::StoredRecord;
 
 impl Owner {
@@ -25,21 +27,21 @@ impl Owner {
     pub fn next_append(&mut self, fold: &Fold, now: Millis) -> Option<Append> {
         self.now = now;
         match self.phase {
-            Phase::Open | Phase::Ending => self.next_batch(fold),
+            Phase::Open | Phase::Ending => self.next_batch(fold, now),
             Phase::Ended { terminal } => self.next_late(fold, terminal),
             Phase::Fenced => None,
         }
     }
 
-    fn next_batch(&mut self, fold: &Fold) -> Option<Append> {
-        let count = self.batch_len();
+    fn next_batch(&mut self, fold: &Fold, now: Millis) -> Option<Append> {
+        let (count, mut ahead) = self.judge_next(fold, now);
         if count == 0 {
             return None;
         }
         let mut batch = Batch::new(fold);
         for group in self.queue.iter().take(count) {
             for queued in &group.entries {
-                self.add(&mut batch, queued);
+                self.add(&mut batch, queued, &mut ahead);
             }
             if let Some(took) = group
                 .reopens
@@ -82,8 +84,8 @@ impl Owner {
         })
     }
 
-    /// How many groups go into the next append.
-    fn batch_len(&self) -> usize {
+    /// How many groups fit into one append.
+    pub(super) fn batch_len(&self) -> usize {
         let (mut events, mut bytes) = (0, 0);
         for (at, group) in self.queue.iter().enumerate() {
             if group.is_dispatch {
@@ -98,36 +100,42 @@ impl Owner {
         self.queue.len()
     }
 
-    fn add(&self, batch: &mut Batch<'_>, queued: &Queued) {
+    fn add(&self, batch: &mut Batch<'_>, queued: &Queued, ahead: &mut Ahead) {
         batch.entries.push(queued.entry.clone());
-        match &queued.state {
-            None => {}
-            Some(StateChange::Snapshot(snapshot)) => {
+        let diverged = match &queued.change {
+            None | Some(Change::MessagesSnapshot) => None,
+            Some(Change::ActivityDelta { message, .. }) => ahead
+                .next_failure()
+                .map(|failure| self.activity_diverged(message, &failure)),
+            Some(Change::StateDelta(patch)) => {
+                let applied = batch.state_mut().apply(patch, &StateLimits::default());
+                applied.err().map(|failure| self.state_diverged(&failure))
+            }
+            Some(Change::StateSnapshot(snapshot)) => {
                 batch.state = Some(Document::new(snapshot.clone()));
+                None
             }
-            Some(StateChange::Delta(patch)) => {
-                match batch.state_mut().apply(patch, &StateLimits::default()) {
-                    Ok(()) => {}
-                    Err(failure) => {
-                        batch.touches_state = true;
-                        batch.entries.push(fact_entry(
-                            &self.run,
-                            queued.entry.record.at,
-                            &self.diverged(&failure),
-                        ));
-                    }
-                }
-            }
+        };
+        if let Some(fact) = diverged {
+            let at = queued.entry.record.at;
+            batch.entries.push(fact_entry(&self.run, at, &fact));
         }
     }
 
-    fn diverged(&self, failure: &PatchFailure) -> Fact {
+    fn activity_diverged(&self, message: &MessageId, failure: &PatchFailure) -> Fact {
+        Fact::ActivityDiverged(ActivityDiverged {
+            by: Principal::hub(),
+            run_id: self.run.clone(),
+            message_id: message.clone(),
+            failure: FailedOperation::new(failure),
+        })
+    }
+
+    fn state_diverged(&self, failure: &PatchFailure) -> Fact {
         Fact::StateDiverged(StateDiverged {
             by: Principal::hub(),
             run_id: self.run.clone(),
-            operation: failure.operation,
-            path: quoted(&failure.path).into(),
-            reason: quoted(&failure.problem.to_string()).into(),
+            failure: FailedOperation::new(failure),
         })
     }
 
@@ -169,18 +177,11 @@ impl Owner {
         }
         let record = StoredRecord::of(fold);
         let interrupts = fold.registry().interrupts();
-        let is_cancelled = fold
-            .registry()
-            .run(&self.run)
-            .is_some_and(|run| run.cancel.is_some());
         let record = match &last.end {
             None => record.with_started(),
             Some(End::Failed { .. }) => {
-                let status = if is_cancelled {
-                    RunStatus::Cancelled
-                } else {
-                    RunStatus::Error
-                };
+                let run = fold.registry().run(&self.run);
+                let status = run.map_or(RunStatus::Error, RunRecord::status_after_error);
                 let reopened = interrupts.latest().iter().filter(|_| batch.reopens);
                 record.with_end(status, reopened)
             }
@@ -203,36 +204,4 @@ fn now_of(group: &Group) -> Millis {
         .entries
         .last()
         .map_or(Millis(0), |queued| queued.entry.record.at)
-}
-
-/// An append being put together.
-struct Batch<'a> {
-    fold: &'a Fold,
-    entries: Vec<NewEntry>,
-    /// The shared state after the entries, once one of them changed it.
-    state: Option<Document>,
-    touches_state: bool,
-    reopens: bool,
-}
-
-impl<'a> Batch<'a> {
-    fn new(fold: &'a Fold) -> Self {
-        Self {
-            fold,
-            entries: Vec::new(),
-            state: None,
-            touches_state: false,
-            reopens: false,
-        }
-    }
-
-    /// One copy serves the whole batch.
-    fn state_mut(&mut self) -> &mut Document {
-        self.state
-            .get_or_insert_with(|| self.fold.conversation().state_document().clone())
-    }
-
-    fn state_guard(&self) -> Option<Seq> {
-        (self.touches_state || self.state.is_some()).then(|| self.fold.versions().state)
-    }
 }

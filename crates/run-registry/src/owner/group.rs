@@ -4,13 +4,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use threadcast_agui::event::{Event, EventBody, Outcome};
-use threadcast_agui::ids::RunId;
-use threadcast_agui::patch::Patch;
+use threadcast_agui::ids::{MessageId, RunId};
+use threadcast_agui::patch::{Patch, PatchOp};
 use threadcast_thread_log::entry::{Body, Class, Millis, NewEntry, Origin, Record};
 use threadcast_thread_log::principal::Principal;
 
-use crate::fact::{Fact, RunDispatched};
-use crate::registry::{RunRecord, Took};
+use super::mending::Closer;
+use crate::fact::{Fact, RunDispatched, StreamRepaired};
+use crate::registry::{RunRecord, Took, beginning};
+
+/// Most items that a `stream.repaired` lists.
+pub const REPAIRED_LISTED_MAX: usize = 64;
 
 /// The entries of one event; none if it leaves nothing in the log.
 #[derive(Debug, Default)]
@@ -24,17 +28,34 @@ pub(super) struct Group {
     pub(super) reopens: Option<Took>,
 }
 
-/// An entry, and what it does to the shared state.
+/// An entry, and what of it depends on what the thread holds.
 #[derive(Debug)]
 pub(super) struct Queued {
     pub(super) entry: NewEntry,
-    pub(super) state: Option<StateChange>,
+    pub(super) change: Option<Change>,
 }
 
+impl Queued {
+    /// The event of the entry, if it is one.
+    pub(super) fn event(&self) -> Option<Event> {
+        match &self.entry.record.body {
+            Body::Event { json, .. } => Event::from_raw(json.clone()).ok(),
+            Body::Fact { .. } => None,
+        }
+    }
+}
+
+/// A change whose outcome is a matter of what it meets.
 #[derive(Debug)]
-pub(super) enum StateChange {
-    Delta(Patch),
-    Snapshot(Value),
+pub(super) enum Change {
+    ActivityDelta {
+        message: MessageId,
+        /// Whether it copies, and so adds more than it says.
+        copies: bool,
+    },
+    MessagesSnapshot,
+    StateDelta(Patch),
+    StateSnapshot(Value),
 }
 
 /// How a run ends.
@@ -52,7 +73,10 @@ impl Group {
         });
         let entry = fact_entry(run, at, &fact);
         Self {
-            entries: vec![Queued { entry, state: None }],
+            entries: vec![Queued {
+                entry,
+                change: None,
+            }],
             is_dispatch: true,
             ..Self::default()
         }
@@ -83,9 +107,15 @@ impl Group {
             origin,
             body,
         });
-        let state = match event.body {
-            EventBody::StateDelta { delta } => Some(StateChange::Delta(delta)),
-            EventBody::StateSnapshot { snapshot } => Some(StateChange::Snapshot(snapshot)),
+        let change = match event.body {
+            EventBody::ActivityDelta { message, patch, .. } => {
+                let is_copy = |op: &PatchOp| matches!(op, PatchOp::Copy { .. });
+                let copies = patch.0.iter().any(is_copy);
+                Some(Change::ActivityDelta { message, copies })
+            }
+            EventBody::MessagesSnapshot { .. } => Some(Change::MessagesSnapshot),
+            EventBody::StateDelta { delta } => Some(Change::StateDelta(delta)),
+            EventBody::StateSnapshot { snapshot } => Some(Change::StateSnapshot(snapshot)),
             EventBody::RunFinished { outcome, .. } => {
                 self.end = Some(End::Finished(outcome));
                 None
@@ -98,7 +128,29 @@ impl Group {
         };
         self.entries.push(Queued {
             entry: NewEntry { class, record },
-            state,
+            change,
+        });
+    }
+
+    /// Closes what the agent left open, and says so.
+    pub(super) fn push_repair(&mut self, run: &RunId, at: Millis, closers: Vec<Closer>) {
+        let more = closers.len().saturating_sub(REPAIRED_LISTED_MAX);
+        let mut closed = Vec::with_capacity(closers.len() - more);
+        for Closer { event, item } in closers {
+            if closed.len() < REPAIRED_LISTED_MAX {
+                closed.push(item);
+            }
+            self.push(run, at, Origin::Hub, event, false);
+        }
+        let fact = Fact::StreamRepaired(StreamRepaired {
+            by: Principal::hub(),
+            run_id: run.clone(),
+            closed,
+            more,
+        });
+        self.entries.push(Queued {
+            entry: fact_entry(run, at, &fact),
+            change: None,
         });
     }
 
@@ -121,10 +173,9 @@ impl Group {
         match &self.end {
             Some(End::Failed { code }) => {
                 ended.by_error
-                    && record
-                        .failure
-                        .as_ref()
-                        .is_some_and(|failure| failure.code == *code)
+                    && record.failure.as_ref().is_some_and(|failure| {
+                        failure.code.as_deref() == code.as_deref().map(beginning)
+                    })
             }
             // Only an agent finishes a run, and only this owner hears it.
             Some(End::Finished(_)) => !ended.by_error,

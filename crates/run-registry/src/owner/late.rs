@@ -157,9 +157,8 @@ impl Owner {
             let entries = vec![error.entry.clone()];
             self.in_flight = Some(InFlight::LateError);
             let open = fold.registry().interrupts().open();
-            let record = StoredRecord::of(fold)
-                .with_end(RunStatus::Error, open)
-                .at(fold, 1);
+            let status = run.map_or(RunStatus::Error, RunRecord::status_after_error);
+            let record = StoredRecord::of(fold).with_end(status, open).at(fold, 1);
             let guard = Guard {
                 lease: None,
                 control: Some(terminal),

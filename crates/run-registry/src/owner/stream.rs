@@ -6,23 +6,17 @@
 use threadcast_agui::chunk::Lanes;
 use threadcast_agui::event::{Event, EventBody, RunStartedInput};
 use threadcast_agui::ids::{RunId, ThreadId};
-use threadcast_agui::legacy::Thinking;
+use threadcast_agui::legacy::{OnInterrupt, Thinking};
 use threadcast_agui::make;
 use threadcast_thread_log::entry::{Millis, Origin};
 use threadcast_thread_log::run_status::RunStatus;
 
+use super::AgentPolicy;
 use super::group::Group;
-use super::{AgentPolicy, EVENT_BYTES_MAX};
+use super::mending::{self, MENDED_MAX};
 use crate::ending::Ending;
-use crate::nesting::depth_around;
+use crate::event_bounds::{self, EVENT_BYTES_MAX, OverBound};
 use crate::verify::{Expected, Verifier, Violation};
-
-/// Largest STATE_SNAPSHOT event in bytes.
-pub const STATE_SNAPSHOT_BYTES_MAX: usize = 8 << 20;
-
-/// Deepest metadata of an event, and content of an activity: the message that keeps them must not be
-/// too deep inside a run input, inside a frame.
-pub const KEPT_DEPTH_MAX: usize = 56;
 
 /// The protocol version that the hub speaks where it speaks itself.
 const PROTOCOL_VERSION: &str = "1.0";
@@ -35,6 +29,7 @@ pub(super) struct Stream {
     policy: AgentPolicy,
     lanes: Lanes,
     thinking: Thinking,
+    on_interrupt: OnInterrupt,
     verifier: Verifier,
     /// Events taken; they are counted from 1.
     taken: u64,
@@ -66,12 +61,14 @@ impl Stream {
         policy: AgentPolicy,
     ) -> Self {
         let thinking = Thinking::new(run.as_str());
+        let on_interrupt = OnInterrupt::new(run.as_str());
         Self {
             expected: Expected { thread, run },
             input,
             policy,
             lanes: Lanes::default(),
             thinking,
+            on_interrupt,
             verifier: Verifier::new(),
             taken: 0,
             is_started: false,
@@ -80,18 +77,18 @@ impl Stream {
 
     pub(super) fn take(&mut self, data: &str, now: Millis) -> Taken {
         self.taken += 1;
-        let read = Event::read(data).and_then(|event| self.thinking.translate(event));
+        if let Err(over) = event_bounds::check_text(data) {
+            return self.over_bound(&over).into();
+        }
+        let read = Event::read(data)
+            .and_then(|event| self.thinking.translate(event))
+            .and_then(|event| self.on_interrupt.translate(event));
         let event = match read {
             Ok(event) => event,
             Err(error) => return self.violation("event-shape", &error).into(),
         };
-        if matches!(event.body, EventBody::StateSnapshot { .. })
-            && let Err(ending) = must_fit("a state", &event, STATE_SNAPSHOT_BYTES_MAX)
-        {
-            return ending.into();
-        }
-        if let Err(problem) = must_be_flat(&event) {
-            return self.violation("event-shape", &problem).into();
+        if let Err(over) = event_bounds::check(&event) {
+            return self.over_bound(&over).into();
         }
         let Some(event) = self.without_raw(event) else {
             return Taken::default();
@@ -140,13 +137,18 @@ impl Stream {
         from_chunk: bool,
         now: Millis,
     ) -> Result<(), Ending> {
+        if matches!(event.body, EventBody::RunFinished { .. }) && !self.policy.strict {
+            self.mend(group, &event, now)?;
+        }
         self.verifier
             .judge(&event, &self.expected)
             .map_err(|violation| self.broken(&violation))?;
         let event = match &event.body {
             EventBody::RunStarted { .. } => {
                 let started = make::run_started_with_input(&event, self.input.clone());
-                must_fit("a RUN_STARTED with its input", &started, EVENT_BYTES_MAX)?;
+                let found = started.json.as_str().len();
+                event_bounds::must_fit("a RUN_STARTED with its input", found, EVENT_BYTES_MAX)
+                    .map_err(|over| self.over_bound(&over))?;
                 self.is_started = true;
                 started
             }
@@ -159,6 +161,32 @@ impl Stream {
         };
         self.verifier.advance(&event);
         group.push(&self.expected.run, now, Origin::Agent, event, from_chunk);
+        Ok(())
+    }
+
+    /// Closes what the agent left open, if nothing else speaks against its RUN_FINISHED.
+    fn mend(&mut self, group: &mut Group, finished: &Event, now: Millis) -> Result<(), Ending> {
+        let Some(scope) = self.verifier.scope() else {
+            return Ok(());
+        };
+        if !(1..=MENDED_MAX).contains(&mending::open_count(scope)) {
+            return Ok(());
+        }
+        let closers = mending::closers(scope);
+        let mut mended = self.verifier.clone();
+        for closer in &closers {
+            debug_assert_eq!(
+                mended.judge(&closer.event, &self.expected),
+                Ok(()),
+                "what is open may be closed"
+            );
+            mended.advance(&closer.event);
+        }
+        mended
+            .judge(finished, &self.expected)
+            .map_err(|violation| self.broken(&violation))?;
+        self.verifier = mended;
+        group.push_repair(&self.expected.run, now, closers);
         Ok(())
     }
 
@@ -188,6 +216,15 @@ impl Stream {
         self.is_started = status == RunStatus::Running;
     }
 
+    fn over_bound(&self, over: &OverBound) -> Ending {
+        match over {
+            OverBound::TooLarge { .. } => Ending::TooLarge {
+                what: over.to_string().into(),
+            },
+            OverBound::TooDeep { .. } => self.violation("event-shape", over),
+        }
+    }
+
     fn broken(&self, violation: &Violation) -> Ending {
         self.violation(violation.rule.as_str(), &violation.message)
     }
@@ -201,30 +238,4 @@ impl Stream {
             reason: reason.into(),
         }
     }
-}
-
-fn must_be_flat(event: &Event) -> Result<(), String> {
-    let content = match &event.body {
-        EventBody::ActivitySnapshot { content, .. } => Some(("content", content)),
-        _ => None,
-    };
-    let metadata = event.metadata.as_ref().map(|kept| ("metadata", kept));
-    for (name, kept) in metadata.into_iter().chain(content) {
-        let found = depth_around(kept.values());
-        if found > KEPT_DEPTH_MAX {
-            return Err(format!(
-                "`{name}` is nested {found} levels deep, at most {KEPT_DEPTH_MAX} are allowed"
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn must_fit(what: &str, event: &Event, max: usize) -> Result<(), Ending> {
-    let found = event.json.as_str().len();
-    if found <= max {
-        return Ok(());
-    }
-    let what = format!("{what} of {found} bytes, at most {max} are allowed");
-    Err(Ending::TooLarge { what: what.into() })
 }

@@ -6,14 +6,13 @@
 
 use std::borrow::Cow;
 
-use json_patch::jsonptr::PointerBuf;
-use json_patch::{AddOperation, PatchOperation, ReplaceOperation, patch_unsafe};
 use serde_json::Value;
 use threadcast_agui::patch::PatchOp;
 use threadcast_agui::pointer::Pointer;
 
 use crate::nesting::depth;
 use crate::patch::measure::{json_bytes, name_bytes, separator_bytes};
+use crate::patch::reference;
 use crate::patch::undo::Undo;
 use crate::patch::{PatchProblem, StateLimits};
 
@@ -24,6 +23,8 @@ pub(super) struct InPlace<'a> {
     /// A few bytes of patch can copy a large value many times; this bounds the work, not only its
     /// outcome.
     copied_bytes: usize,
+    /// See [`Document::walked`](crate::patch::Document::walked).
+    walked: usize,
     limits: &'a StateLimits,
     undo: Undo,
 }
@@ -35,9 +36,20 @@ impl<'a> InPlace<'a> {
             doc,
             bytes,
             copied_bytes: 0,
+            walked: 0,
             limits,
             undo: Undo::default(),
         }
+    }
+
+    /// The document as it is by now.
+    pub(super) fn doc(&self) -> &Value {
+        self.doc
+    }
+
+    /// What the operations walked beside their own text.
+    pub(super) fn walked(&self) -> usize {
+        self.walked
     }
 
     /// The length after all operations.
@@ -45,12 +57,29 @@ impl<'a> InPlace<'a> {
         self.bytes
     }
 
-    /// Takes back everything; also what an operation that failed did first.
-    pub(super) fn take_back(self) {
-        self.undo.run(self.doc);
+    /// Whether the reference client would do an operation that failed here for another reason than a
+    /// bound.
+    pub(super) fn is_done_by_reference(&self, op: &PatchOp) -> bool {
+        reference::does(self.doc, op)
     }
 
+    /// Takes back everything.
+    pub(super) fn take_back(mut self) {
+        self.undo.run_to(self.doc, 0);
+    }
+
+    /// Does one operation, or leaves the document as it was.
     pub(super) fn apply(&mut self, op: &PatchOp) -> Result<(), PatchProblem> {
+        let (before, bytes) = (self.undo.len(), self.bytes);
+        let done = self.try_apply(op);
+        if done.is_err() {
+            self.undo.run_to(self.doc, before);
+            self.bytes = bytes;
+        }
+        done
+    }
+
+    fn try_apply(&mut self, op: &PatchOp) -> Result<(), PatchProblem> {
         match op {
             PatchOp::Add { path, value } => self.add(path, value.clone(), json_bytes(value)),
             PatchOp::Copy { from, path } => self.copy(from, path),
@@ -95,6 +124,7 @@ impl<'a> InPlace<'a> {
         }
         let value = value.clone();
         self.copied_bytes += value_bytes;
+        self.walked += value_bytes;
         self.add(path, value, value_bytes)
     }
 
@@ -114,14 +144,22 @@ impl<'a> InPlace<'a> {
             });
         }
         let frame_bytes = self.detach(from)?;
-        let value = self.undo.taken().cloned().unwrap_or_default();
         let place = self.place(path)?;
-        if path.tokens().count() > from.tokens().count() {
-            self.check_depth(path, &value)?;
+        if path.tokens().count() > from.tokens().count()
+            && let Some(value) = self.undo.taken()
+        {
+            let walked = json_bytes(value);
+            self.check_depth(path, value)?;
+            self.walked += walked;
         }
         // Its own bytes are counted still.
         let bytes = self.bytes - frame_bytes + place.frame_bytes - place.gone_bytes;
-        self.attach(path, value, bytes)
+        self.check_size(bytes)?;
+        // From here on nothing fails: the value is in one place at a time.
+        let value = self.undo.move_taken().unwrap_or_default();
+        self.put(path, value);
+        self.bytes = bytes;
+        Ok(())
     }
 
     fn remove(&mut self, path: &Pointer) -> Result<(), PatchProblem> {
@@ -135,13 +173,7 @@ impl<'a> InPlace<'a> {
         let bytes = self.bytes + json_bytes(value) - json_bytes(self.resolve(path)?);
         self.check_depth(path, value)?;
         self.check_size(bytes)?;
-        let operation = ReplaceOperation {
-            path: pointer_buf(path)?,
-            value: value.clone(),
-        };
-        self.undo.set_aside(self.doc, path.as_str());
-        patch_unsafe(self.doc, &[PatchOperation::Replace(operation)])
-            .map_err(|_| unresolved(path))?;
+        self.undo.set_aside(self.doc, path.as_str(), value.clone());
         self.bytes = bytes;
         Ok(())
     }
@@ -149,25 +181,29 @@ impl<'a> InPlace<'a> {
     /// Puts a value where [`Self::place`] found room for it; the document is then `bytes` long.
     fn attach(&mut self, path: &Pointer, value: Value, bytes: usize) -> Result<(), PatchProblem> {
         self.check_size(bytes)?;
-        let operation = AddOperation {
-            path: pointer_buf(path)?,
-            value,
-        };
-        match split(path).map(|(parent, name)| (self.doc.pointer(parent), parent, name)) {
-            Some((Some(Value::Array(elements)), parent, name)) => {
-                let at = index(&name).unwrap_or(elements.len());
-                self.undo.added_element(parent, at);
-            }
-            Some((Some(Value::Object(members)), parent, name))
-                if !members.contains_key(name.as_ref()) =>
-            {
-                self.undo.added_member(parent, &name);
-            }
-            _ => self.undo.set_aside(self.doc, path.as_str()),
-        }
-        patch_unsafe(self.doc, &[PatchOperation::Add(operation)]).map_err(|_| unresolved(path))?;
+        self.put(path, value);
         self.bytes = bytes;
         Ok(())
+    }
+
+    fn put(&mut self, path: &Pointer, value: Value) {
+        if let Some((parent, name)) = split(path) {
+            match self.doc.pointer_mut(parent) {
+                Some(Value::Array(elements)) => {
+                    // The other name that has room is `-`.
+                    let at = index(&name).unwrap_or(elements.len());
+                    self.walked += elements.len() - at;
+                    elements.insert(at, value);
+                    return self.undo.added_element(parent, at);
+                }
+                Some(Value::Object(members)) if !members.contains_key(name.as_ref()) => {
+                    members.insert(name.as_ref().to_owned(), value);
+                    return self.undo.added_member(parent, &name);
+                }
+                _ => {}
+            }
+        }
+        self.undo.set_aside(self.doc, path.as_str(), value);
     }
 
     /// Takes a value out, which [`Undo::taken`] gives, and tells the bytes around it; in place of
@@ -176,19 +212,21 @@ impl<'a> InPlace<'a> {
         let Some((parent, name)) = split(path) else {
             // Counted as if null had stood beside it.
             self.bytes += "null".len();
-            self.undo.set_aside(self.doc, "");
+            self.undo.set_aside(self.doc, "", Value::Null);
             return Ok(0);
         };
         match self.doc.pointer_mut(parent) {
             Some(Value::Array(elements)) => {
                 let at = index(&name).filter(|index| *index < elements.len());
                 let at = at.ok_or_else(|| unresolved(path))?;
+                self.walked += elements.len() - at;
                 self.undo.took_element(parent, at, elements.remove(at));
                 Ok(separator_bytes(elements.len()))
             }
             Some(Value::Object(members)) => {
                 let at = members.keys().position(|member| *member == *name);
                 let at = at.ok_or_else(|| unresolved(path))?;
+                self.walked += members.len();
                 let value = members.shift_remove(name.as_ref()).unwrap_or_default();
                 self.undo.took_member(parent, &name, at, value);
                 Ok(name_bytes(&name) + separator_bytes(members.len()))
@@ -275,18 +313,14 @@ fn unresolved(pointer: &Pointer) -> PatchProblem {
     }
 }
 
-fn pointer_buf(pointer: &Pointer) -> Result<PointerBuf, PatchProblem> {
-    PointerBuf::parse(pointer.as_str()).map_err(|_| unresolved(pointer))
-}
-
 /// The pointer to the parent and the last step, unescaped; `None` for the root.
-fn split(pointer: &Pointer) -> Option<(&str, Cow<'_, str>)> {
+pub(super) fn split(pointer: &Pointer) -> Option<(&str, Cow<'_, str>)> {
     let (parent, _) = pointer.as_str().rsplit_once('/')?;
     Some((parent, pointer.tokens().last()?))
 }
 
 /// An array index as it must be written: digits, no leading zero.
-fn index(name: &str) -> Option<usize> {
+pub(super) fn index(name: &str) -> Option<usize> {
     let is_index =
         name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
     name.parse().ok().filter(|_| is_index)
@@ -294,7 +328,7 @@ fn index(name: &str) -> Option<usize> {
 
 /// Deep equality: members in any order, numbers by value as doubles, which is what every client
 /// compares.
-fn is_equal(found: &Value, expected: &Value) -> bool {
+pub(super) fn is_equal(found: &Value, expected: &Value) -> bool {
     match (found, expected) {
         (Value::Number(found), Value::Number(expected)) => found.as_f64() == expected.as_f64(),
         (Value::Array(found), Value::Array(expected)) => {

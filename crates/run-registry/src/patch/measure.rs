@@ -2,20 +2,25 @@
 
 use std::io;
 
-use serde_json::Value;
+use serde::Serialize;
 
 /// Length of `value` as JSON text.
-pub(crate) fn json_bytes(value: &Value) -> usize {
+pub(crate) fn json_bytes(value: &impl Serialize) -> usize {
     written(|count| serde_json::to_writer(count, value))
 }
 
+/// Length of `text` as a JSON string, with its quotes.
+pub(crate) fn text_bytes(text: &str) -> usize {
+    written(|count| serde_json::to_writer(count, text))
+}
+
 /// Length of a member's name with its quotes and colon.
-pub(super) fn name_bytes(name: &str) -> usize {
-    written(|count| serde_json::to_writer(count, name)) + ":".len()
+pub(crate) fn name_bytes(name: &str) -> usize {
+    text_bytes(name) + ":".len()
 }
 
 /// The comma that one more of `others` needs.
-pub(super) fn separator_bytes(others: usize) -> usize {
+pub(crate) fn separator_bytes(others: usize) -> usize {
     others.min(1)
 }
 

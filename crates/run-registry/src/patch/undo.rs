@@ -1,4 +1,7 @@
 //! The way back from a patch: what each change of a document did, undone in reverse.
+//!
+//! Invariant: what was moved is in the document alone. The change right behind the one that took it
+//! out put it where it is, and brings it back when it is undone.
 
 use serde_json::Value;
 
@@ -23,14 +26,32 @@ enum Change {
     TookElement {
         parent: String,
         at: usize,
-        value: Value,
+        value: Taken,
     },
     TookMember {
         parent: String,
         name: String,
         at: usize,
-        value: Value,
+        value: Taken,
     },
+}
+
+/// Where a value is that was taken out.
+#[derive(Debug)]
+enum Taken {
+    Here(Value),
+    /// Where the next change put it.
+    Moved,
+}
+
+impl Taken {
+    /// The value; `moved` is what undoing the next change brought back.
+    fn or(self, moved: Option<Value>) -> Value {
+        match self {
+            Self::Here(value) => value,
+            Self::Moved => moved.unwrap_or_default(),
+        }
+    }
 }
 
 impl Undo {
@@ -44,21 +65,22 @@ impl Undo {
         self.0.push(Change::AddedMember { parent, name });
     }
 
-    /// Takes the value at `path` out of the document and leaves null there.
-    pub(super) fn set_aside(&mut self, doc: &mut Value, path: &str) {
+    /// Puts `value` in the place of the one at `path`.
+    pub(super) fn set_aside(&mut self, doc: &mut Value, path: &str, value: Value) {
         if let Some(place) = doc.pointer_mut(path) {
-            let (path, value) = (path.to_owned(), place.take());
+            let (path, value) = (path.to_owned(), std::mem::replace(place, value));
             self.0.push(Change::SetAside { path, value });
         }
     }
 
     pub(super) fn took_element(&mut self, parent: &str, at: usize, value: Value) {
-        let parent = parent.to_owned();
+        let (parent, value) = (parent.to_owned(), Taken::Here(value));
         self.0.push(Change::TookElement { parent, at, value });
     }
 
     pub(super) fn took_member(&mut self, parent: &str, name: &str, at: usize, value: Value) {
         let (parent, name) = (parent.to_owned(), name.to_owned());
+        let value = Taken::Here(value);
         self.0.push(Change::TookMember {
             parent,
             name,
@@ -71,43 +93,66 @@ impl Undo {
     pub(super) fn taken(&self) -> Option<&Value> {
         match self.0.last()? {
             Change::SetAside { value, .. }
-            | Change::TookElement { value, .. }
-            | Change::TookMember { value, .. } => Some(value),
-            Change::AddedElement { .. } | Change::AddedMember { .. } => None,
+            | Change::TookElement {
+                value: Taken::Here(value),
+                ..
+            }
+            | Change::TookMember {
+                value: Taken::Here(value),
+                ..
+            } => Some(value),
+            _ => None,
         }
     }
 
-    /// Undoes all changes of `doc`.
-    pub(super) fn run(self, doc: &mut Value) {
-        for change in self.0.into_iter().rev() {
-            undo(doc, change);
+    /// Gives away what the latest change took out; the next change must put it somewhere.
+    pub(super) fn move_taken(&mut self) -> Option<Value> {
+        let (Change::TookElement { value, .. } | Change::TookMember { value, .. }) =
+            self.0.last_mut()?
+        else {
+            return None;
+        };
+        match std::mem::replace(value, Taken::Moved) {
+            Taken::Here(value) => Some(value),
+            Taken::Moved => None,
+        }
+    }
+
+    /// How many changes were made.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Undoes the changes of `doc` behind the first `kept`.
+    pub(super) fn run_to(&mut self, doc: &mut Value, kept: usize) {
+        let mut moved = None;
+        for change in self.0.drain(kept..).rev() {
+            moved = undo(doc, change, moved);
         }
     }
 }
 
-fn undo(doc: &mut Value, change: Change) {
+/// Undoes a change; what it had put into the document comes back. `moved` is what came back of the
+/// change behind it.
+fn undo(doc: &mut Value, change: Change, moved: Option<Value>) -> Option<Value> {
     match change {
-        Change::AddedElement { parent, at } => {
-            if let Some(Value::Array(elements)) = doc.pointer_mut(&parent)
-                && at < elements.len()
-            {
-                elements.remove(at);
-            }
-        }
-        Change::AddedMember { parent, name } => {
-            if let Some(Value::Object(members)) = doc.pointer_mut(&parent) {
-                members.shift_remove(&name);
-            }
-        }
+        Change::AddedElement { parent, at } => match doc.pointer_mut(&parent) {
+            Some(Value::Array(elements)) if at < elements.len() => Some(elements.remove(at)),
+            _ => None,
+        },
+        Change::AddedMember { parent, name } => match doc.pointer_mut(&parent) {
+            Some(Value::Object(members)) => members.shift_remove(&name),
+            _ => None,
+        },
         Change::SetAside { path, value } => {
-            if let Some(place) = doc.pointer_mut(&path) {
-                *place = value;
-            }
+            let place = doc.pointer_mut(&path)?;
+            Some(std::mem::replace(place, value))
         }
         Change::TookElement { parent, at, value } => {
             if let Some(Value::Array(elements)) = doc.pointer_mut(&parent) {
-                elements.insert(at, value);
+                elements.insert(at, value.or(moved));
             }
+            None
         }
         Change::TookMember {
             parent,
@@ -116,8 +161,9 @@ fn undo(doc: &mut Value, change: Change) {
             value,
         } => {
             if let Some(Value::Object(members)) = doc.pointer_mut(&parent) {
-                members.shift_insert(at, name, value);
+                members.shift_insert(at, name, value.or(moved));
             }
+            None
         }
     }
 }

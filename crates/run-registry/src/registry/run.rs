@@ -11,7 +11,7 @@ use crate::ending::ErrorCode;
 use crate::fact::AcceptedResume;
 use crate::fingerprint::Fingerprint;
 
-/// Most bytes of an error message that a record keeps; the log has all of it.
+/// Most bytes of an error's message, and of its code, that a record keeps; the log has all of it.
 pub const FAILURE_BYTES_MAX: usize = 1024;
 
 /// One run; kept for the life of its thread.
@@ -32,6 +32,10 @@ pub struct RunRecord {
     pub is_dispatched: bool,
     /// Whether the agent itself started it in the log.
     pub is_heard: bool,
+    /// The seq of its `RUN_STARTED`.
+    pub started: Option<Seq>,
+    /// Where plain clients may have come to hold something else than the fold.
+    pub diverged: Option<Diverged>,
     pub cancel: Option<CancelRequest>,
     pub ended: Option<Ended>,
     pub failure: Option<Failure>,
@@ -54,6 +58,26 @@ pub struct CancelRequest {
     pub seq: Seq,
 }
 
+/// The facts about patches of a run that were refused although AG-UI's reference client does them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Diverged {
+    /// The seq of the first.
+    pub first: Seq,
+    /// The seq of the last.
+    pub last: Seq,
+}
+
+impl Diverged {
+    pub(super) fn note(diverged: &mut Option<Self>, seq: Seq) {
+        diverged
+            .get_or_insert(Self {
+                first: seq,
+                last: seq,
+            })
+            .last = seq;
+    }
+}
+
 /// Where a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ended {
@@ -64,11 +88,10 @@ pub struct Ended {
     pub by_error: bool,
 }
 
-/// How a run failed.
+/// How a run failed: the first kibibyte of what the error says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub code: Option<Box<str>>,
-    /// Its first kibibyte.
     pub message: Box<str>,
 }
 
@@ -104,6 +127,16 @@ impl RunRecord {
         self.status == RunStatus::Error
     }
 
+    /// Whether its terminal event stands at or before `seq`.
+    pub fn has_ended_by(&self, seq: Seq) -> bool {
+        self.ended.is_some_and(|ended| ended.seq <= seq)
+    }
+
+    /// Whether it ended by a RUN_FINISHED that says it was cancelled.
+    pub fn has_finished_cancelled(&self) -> bool {
+        self.status == RunStatus::Cancelled && self.ended.is_some_and(|ended| !ended.by_error)
+    }
+
     pub(super) fn finish(&mut self, entry: &Entry, status: RunStatus) {
         self.status = status;
         self.ended = Some(Ended {
@@ -113,13 +146,22 @@ impl RunRecord {
         });
     }
 
-    /// Takes in a `RUN_ERROR`: the run's end, or a failure that came to light after it.
-    pub(super) fn fail(&mut self, entry: &Entry, message: &str, code: Option<&str>) {
-        let status = if self.cancel.is_some() && self.ended.is_none() {
+    /// What a `RUN_ERROR` makes of it: who stopped a run does not care how it came down.
+    pub(crate) fn status_after_error(&self) -> RunStatus {
+        let is_cancelled = match self.ended {
+            None => self.cancel.is_some(),
+            Some(_) => self.status == RunStatus::Cancelled,
+        };
+        if is_cancelled {
             RunStatus::Cancelled
         } else {
             RunStatus::Error
-        };
+        }
+    }
+
+    /// Takes in a `RUN_ERROR`: the run's end, or a failure that came to light after it.
+    pub(super) fn fail(&mut self, entry: &Entry, message: &str, code: Option<&str>) {
+        let status = self.status_after_error();
         if self.ended.is_none() {
             let was_answered = self.is_heard || code.is_some_and(ErrorCode::means_answer);
             self.in_doubt =
@@ -132,8 +174,13 @@ impl RunRecord {
         }
         self.status = status;
         self.failure = Some(Failure {
-            code: code.map(Into::into),
-            message: message[..message.floor_char_boundary(FAILURE_BYTES_MAX)].into(),
+            code: code.map(|code| beginning(code).into()),
+            message: beginning(message).into(),
         });
     }
+}
+
+/// What of an error's text a record keeps.
+pub(crate) fn beginning(text: &str) -> &str {
+    &text[..text.floor_char_boundary(FAILURE_BYTES_MAX)]
 }

@@ -20,6 +20,13 @@ impl<K> Default for Open<K> {
     }
 }
 
+/// The same keys in the same order.
+impl<K: Eq + Hash> PartialEq for Open<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.in_order() == other.in_order()
+    }
+}
+
 impl<K: Eq + Hash> Open<K> {
     pub(super) fn insert(&mut self, key: K) {
         self.places.entry(key).or_insert(self.opened_count);
@@ -32,6 +39,10 @@ impl<K: Eq + Hash> Open<K> {
 
     pub(crate) fn contains(&self, key: &K) -> bool {
         self.places.contains_key(key)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -14,7 +14,7 @@ use threadcast_agui::message::{Message, MessageBody};
 /// `None` is the parent agent.
 pub(crate) type Owner = Option<SubagentRunId>;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Owners {
     pub(crate) activities: HashMap<MessageId, Owner>,
     pub(crate) calls: HashMap<ToolCallId, Owner>,

@@ -3,11 +3,11 @@
 use std::fmt;
 
 macro_rules! rules {
-    ($($(#[$doc:meta])+ $rule:ident = $name:literal,)+) => {
+    ($($rule:ident = $name:literal: $describes:literal,)+) => {
         /// The rule an event broke; its name stands in `PROTOCOL_VIOLATION` messages and never changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Rule {
-            $($(#[$doc])+ $rule,)+
+            $(#[doc = $describes] $rule,)+
         }
 
         impl Rule {
@@ -19,67 +19,82 @@ macro_rules! rules {
                     $(Self::$rule => $name,)+
                 }
             }
+
+            /// When a stream keeps the rule, in a sentence.
+            pub fn describes(self) -> &'static str {
+                match self {
+                    $(Self::$rule => $describes,)+
+                }
+            }
         }
     };
 }
 
 rules! {
-    /// Nothing follows RUN_ERROR but RUN_STARTED.
-    AfterRunError = "after-run-error",
-    /// Nothing follows RUN_FINISHED but RUN_STARTED or one late RUN_ERROR.
-    AfterRunFinished = "after-run-finished",
-    /// The first event is RUN_STARTED or RUN_ERROR.
-    FirstEvent = "first-event",
-    /// Interrupt ids are unique within the run that raises them.
-    InterruptIdRepeated = "interrupt-id-repeated",
-    /// A text message is started only while none with its id is open.
-    MessageAlreadyOpen = "message-already-open",
-    /// Text messages are ended before RUN_FINISHED.
-    MessageLeftOpen = "message-left-open",
-    /// Text content and end name a text message that is open.
-    MessageNotOpen = "message-not-open",
-    /// RUN_STARTED comes only while no run is open.
-    NestedRun = "nested-run",
-    /// An event that names a subagent names the one that began the item it continues.
-    OwnerMismatch = "owner-mismatch",
-    /// A tool call belongs to the subagent that the message holding it belongs to.
-    ParentOwnerMismatch = "parent-owner-mismatch",
-    /// A reasoning message is started only while none with its id is open.
-    ReasoningMessageAlreadyOpen = "reasoning-message-already-open",
-    /// Reasoning messages are ended before RUN_FINISHED.
-    ReasoningMessageLeftOpen = "reasoning-message-left-open",
-    /// Reasoning content and end name a reasoning message that is open.
-    ReasoningMessageNotOpen = "reasoning-message-not-open",
-    /// A reasoning span is started only while none with its id is open.
-    ReasoningSpanAlreadyOpen = "reasoning-span-already-open",
-    /// Reasoning spans are ended before RUN_FINISHED.
-    ReasoningSpanLeftOpen = "reasoning-span-left-open",
-    /// REASONING_END names a reasoning span that is open.
-    ReasoningSpanNotOpen = "reasoning-span-not-open",
-    /// RUN_STARTED names the run that was asked for, RUN_FINISHED the run that is open.
-    RunIdMismatch = "run-id-mismatch",
-    /// A step is started only while its owner has none of that name open.
-    StepAlreadyOpen = "step-already-open",
-    /// Steps are finished before RUN_FINISHED.
-    StepLeftOpen = "step-left-open",
-    /// A step is finished by the owner who started it, while it is open.
-    StepNotOpen = "step-not-open",
-    /// A subagent's id is started once in a run.
-    SubagentAlreadyStarted = "subagent-already-started",
-    /// Subagents are finished before RUN_FINISHED.
-    SubagentLeftOpen = "subagent-left-open",
-    /// SUBAGENT_FINISHED and SUBAGENT_ERROR name a subagent that is active.
-    SubagentNotActive = "subagent-not-active",
-    /// A subagent's parent was started in the same run.
-    SubagentParentUnknown = "subagent-parent-unknown",
-    /// RUN_STARTED and RUN_FINISHED name the thread the run was asked for on.
-    ThreadIdMismatch = "thread-id-mismatch",
-    /// A tool call is started only while none with its id is open.
-    ToolCallAlreadyOpen = "tool-call-already-open",
-    /// Tool calls are ended before RUN_FINISHED.
-    ToolCallLeftOpen = "tool-call-left-open",
-    /// Tool call arguments and end name a tool call that is open.
-    ToolCallNotOpen = "tool-call-not-open",
+    AfterRunError = "after-run-error":
+        "Nothing follows RUN_ERROR but RUN_STARTED.",
+    AfterRunFinished = "after-run-finished":
+        "Nothing follows RUN_FINISHED but RUN_STARTED or one late RUN_ERROR.",
+    Chunk = "chunk":
+        "A chunk continues one item, or brings what it takes to begin one.",
+    EventShape = "event-shape":
+        "What AG-UI describes is there and has a value that it allows.",
+    EventSize = "event-size":
+        "An event is within the sizes that one event may have.",
+    FirstEvent = "first-event":
+        "The first event is RUN_STARTED or RUN_ERROR.",
+    InterruptIdRepeated = "interrupt-id-repeated":
+        "Interrupt ids are unique within the run that raises them.",
+    MessageAlreadyOpen = "message-already-open":
+        "A text message is started only while none with its id is open.",
+    MessageLeftOpen = "message-left-open":
+        "Text messages are ended before RUN_FINISHED.",
+    MessageNotOpen = "message-not-open":
+        "Text content and end name a text message that is open.",
+    NestedRun = "nested-run":
+        "RUN_STARTED comes only while no run is open.",
+    OwnerMismatch = "owner-mismatch":
+        "An event that names a subagent names the one that began the item it continues.",
+    ParentOwnerMismatch = "parent-owner-mismatch":
+        "A tool call belongs to the subagent that the message holding it belongs to.",
+    ReasoningMessageAlreadyOpen = "reasoning-message-already-open":
+        "A reasoning message is started only while none with its id is open.",
+    ReasoningMessageLeftOpen = "reasoning-message-left-open":
+        "Reasoning messages are ended before RUN_FINISHED.",
+    ReasoningMessageNotOpen = "reasoning-message-not-open":
+        "Reasoning content and end name a reasoning message that is open.",
+    ReasoningSpanAlreadyOpen = "reasoning-span-already-open":
+        "A reasoning span is started only while none with its id is open.",
+    ReasoningSpanLeftOpen = "reasoning-span-left-open":
+        "Reasoning spans are ended before RUN_FINISHED.",
+    ReasoningSpanNotOpen = "reasoning-span-not-open":
+        "REASONING_END names a reasoning span that is open.",
+    RunIdMismatch = "run-id-mismatch":
+        "RUN_STARTED names the run that was asked for, RUN_FINISHED the run that is open.",
+    RunIdRepeated = "run-id-repeated":
+        "A stream that holds several runs gives each an id of its own.",
+    StepAlreadyOpen = "step-already-open":
+        "A step is started only while its owner has none of that name open.",
+    StepLeftOpen = "step-left-open":
+        "Steps are finished before RUN_FINISHED.",
+    StepNotOpen = "step-not-open":
+        "A step is finished by the owner who started it, while it is open.",
+    SubagentAlreadyStarted = "subagent-already-started":
+        "A subagent's id is started once in a run.",
+    SubagentLeftOpen = "subagent-left-open":
+        "Subagents are finished before RUN_FINISHED.",
+    SubagentNotActive = "subagent-not-active":
+        "SUBAGENT_FINISHED and SUBAGENT_ERROR name a subagent that is active.",
+    SubagentParentUnknown = "subagent-parent-unknown":
+        "A subagent's parent was started in the same run.",
+    ThreadIdMismatch = "thread-id-mismatch":
+        "RUN_STARTED and RUN_FINISHED name the thread the run was asked for on.",
+    ToolCallAlreadyOpen = "tool-call-already-open":
+        "A tool call is started only while none with its id is open.",
+    ToolCallLeftOpen = "tool-call-left-open":
+        "Tool calls are ended before RUN_FINISHED.",
+    ToolCallNotOpen = "tool-call-not-open":
+        "Tool call arguments and end name a tool call that is open.",
 }
 
 impl fmt::Display for Rule {

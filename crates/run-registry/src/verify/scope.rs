@@ -8,7 +8,7 @@ use crate::verify::owners::{Owner, Owners};
 use crate::verify::subagents::Subagents;
 
 /// One open run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RunScope {
     pub(crate) thread: ThreadId,
     pub(crate) run: RunId,

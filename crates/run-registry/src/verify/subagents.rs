@@ -6,14 +6,14 @@ use threadcast_agui::event::Event;
 use threadcast_agui::ids::SubagentRunId;
 
 /// One invocation: how it began, and how it ended if it did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Invocation {
     pub(crate) started: Event,
     pub(crate) ended: Option<Event>,
 }
 
 /// Every invocation of a run, in the order they began; so parents stand before their children.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Subagents {
     invocations: Vec<Invocation>,
     places: HashMap<SubagentRunId, usize>,
@@ -48,12 +48,16 @@ impl Subagents {
         self.places.contains_key(subagent)
     }
 
-    pub(super) fn is_active(&self, subagent: &SubagentRunId) -> bool {
+    pub(crate) fn is_active(&self, subagent: &SubagentRunId) -> bool {
         let invocation = self
             .places
             .get(subagent)
             .and_then(|place| self.invocations.get(*place));
         invocation.is_some_and(|invocation| invocation.ended.is_none())
+    }
+
+    pub(crate) fn active_count(&self) -> usize {
+        self.active_count
     }
 
     pub(super) fn is_any_active(&self) -> bool {

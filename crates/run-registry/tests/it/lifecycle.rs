@@ -104,8 +104,10 @@ impl Naive {
                 }
             }
             "RUN_ERROR" => {
-                let was_running = self.statuses[&self.current] == "running";
-                let is_cancelled = was_running && self.cancelled.contains(&self.current);
+                let is_cancelled = match self.statuses[&self.current] {
+                    "running" => self.cancelled.contains(&self.current),
+                    status => status == "cancelled",
+                };
                 self.statuses.insert(
                     self.current.clone(),
                     if is_cancelled { "cancelled" } else { "error" },

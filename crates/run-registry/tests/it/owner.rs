@@ -1,8 +1,9 @@
 //! An agent's stream on its way into the log.
 
 use threadcast_run_registry::ending::{Ending, ErrorCode};
+use threadcast_run_registry::event_bounds::EVENT_BYTES_MAX;
 use threadcast_run_registry::fact::Fact;
-use threadcast_run_registry::owner::{AgentPolicy, EVENT_BYTES_MAX, Fed, Owner, OwnerStart};
+use threadcast_run_registry::owner::{AgentPolicy, Fed, Owner, OwnerStart};
 use threadcast_run_registry::thread_record::StoredRecord;
 use threadcast_thread_log::engine::Durability;
 use threadcast_thread_log::entry::{Body, Origin};
@@ -102,7 +103,10 @@ fn raw_material_enters_the_log_only_where_it_is_kept() {
     for keep_raw in [false, true] {
         let mut world = accepted();
         let lease = world.log.meta.holder.clone().unwrap().token;
-        let policy = AgentPolicy { keep_raw };
+        let policy = AgentPolicy {
+            keep_raw,
+            ..AgentPolicy::default()
+        };
         let start = OwnerStart {
             thread: "t".parse().unwrap(),
             accepted: world.accepted("r1"),
@@ -439,7 +443,9 @@ fn a_delta_that_does_not_apply_stays_and_is_told() {
     );
     assert_eq!(world.fold.conversation().state().to_string(), r#"{"b":2}"#);
     match Fact::of(&world.log.entries[4]) {
-        Some(Fact::StateDiverged(fact)) => assert_eq!((fact.operation, &*fact.path), (0, "/b")),
+        Some(Fact::StateDiverged(fact)) => {
+            assert_eq!((fact.failure.operation, &*fact.failure.path), (0, "/b"))
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -6,22 +6,24 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use threadcast_agui::ids::{InterruptId, RunId};
+use threadcast_agui::ids::{InterruptId, MessageId, RunId};
 use threadcast_agui::interrupt::ResumeStatus;
 use threadcast_agui::json::RawJson;
+use threadcast_agui::legacy::QUESTIONS_BYTES_MAX;
 use threadcast_run_registry::agent_name::{AGENT_NAME_BYTES_MAX, AgentName};
+use threadcast_run_registry::conversation::THREAD_MESSAGES_BYTES_MAX;
 use threadcast_run_registry::decide::MESSAGES_BYTES_MAX;
 use threadcast_run_registry::ending::{ErrorCode, QUOTED_BYTES_MAX};
 use threadcast_run_registry::fact::{
-    AcceptedResume, AnsweredEntry, AttemptId, Fact, InterruptReopened, InterruptResolved,
-    RunAccepted, RunCancelRequested, RunDispatched, RunTrailing, StateDiverged, StatePatched,
-    Submission, SubmittedContent,
+    AcceptedResume, ActivityDiverged, AnsweredEntry, AttemptId, Fact, FailedOperation,
+    InterruptReopened, InterruptResolved, RunAccepted, RunCancelRequested, RunDispatched,
+    RunTrailing, StateDiverged, StatePatched, StreamRepaired, Submission, SubmittedContent,
 };
 use threadcast_run_registry::fingerprint::Fingerprint;
 use threadcast_run_registry::patch::StateLimits;
 use threadcast_run_registry::registry::FAILURE_BYTES_MAX;
 use threadcast_run_registry::verify::Rule;
-use threadcast_run_registry::{owner, schema};
+use threadcast_run_registry::{event_bounds, owner, schema};
 use threadcast_thread_log::engine::{EPOCHS_MAX, MISSED_BYTES_MAX, MISSED_MAX, RECORD_BYTES_MAX};
 use threadcast_thread_log::entry::Body;
 use threadcast_thread_log::principal::Principal;
@@ -127,14 +129,20 @@ fn some<T>(optional: Optional, value: T) -> Option<T> {
 /// The fact after `fact` in the order of the table; the first one after none.
 fn next(fact: Option<&Fact>, optional: Optional) -> Option<Fact> {
     let Some(fact) = fact else {
-        return Some(Fact::InterruptReopened(InterruptReopened {
+        return Some(Fact::ActivityDiverged(ActivityDiverged {
+            by: hub(),
+            run_id: run(),
+            message_id: MessageId::new("m").unwrap(),
+            failure: failed(optional),
+        }));
+    };
+    match fact {
+        Fact::ActivityDiverged(_) => Some(Fact::InterruptReopened(InterruptReopened {
             by: hub(),
             of: run(),
             interrupt_ids: Vec::new(),
             run_id: run(),
-        }));
-    };
-    match fact {
+        })),
         Fact::InterruptReopened(_) => Some(Fact::InterruptResolved(InterruptResolved {
             by: hub(),
             of: run(),
@@ -166,15 +174,28 @@ fn next(fact: Option<&Fact>, optional: Optional) -> Option<Fact> {
         Fact::RunTrailing(_) => Some(Fact::StateDiverged(StateDiverged {
             by: hub(),
             run_id: run(),
-            operation: 0,
-            path: "/a".into(),
-            reason: "leads nowhere".into(),
+            failure: failed(optional),
         })),
         Fact::StateDiverged(_) => Some(Fact::StatePatched(StatePatched {
             by: hub(),
             patch: json("[]"),
         })),
-        Fact::StatePatched(_) => None,
+        Fact::StatePatched(_) => Some(Fact::StreamRepaired(StreamRepaired {
+            by: hub(),
+            run_id: run(),
+            closed: Vec::new(),
+            more: usize::from(optional == Optional::Present),
+        })),
+        Fact::StreamRepaired(_) => None,
+    }
+}
+
+fn failed(optional: Optional) -> FailedOperation {
+    FailedOperation {
+        operation: 0,
+        path: "/a".into(),
+        reason: "leads nowhere".into(),
+        stricter: optional == Optional::Present,
     }
 }
 
@@ -288,16 +309,21 @@ fn limits_are_the_table_of_section_12_2() {
         depth_max,
     } = StateLimits::default();
     let expected = [
-        ("eventBytes", owner::EVENT_BYTES_MAX),
-        ("stateSnapshotBytes", owner::STATE_SNAPSHOT_BYTES_MAX),
+        ("eventBytes", event_bounds::EVENT_BYTES_MAX),
+        ("stateSnapshotBytes", event_bounds::STATE_SNAPSHOT_BYTES_MAX),
+        ("activityBytes", event_bounds::ACTIVITY_BYTES_MAX),
         ("messagesBytes", MESSAGES_BYTES_MAX),
-        ("keptDepth", owner::KEPT_DEPTH_MAX),
+        ("threadMessagesBytes", THREAD_MESSAGES_BYTES_MAX),
+        ("keptDepth", event_bounds::KEPT_DEPTH_MAX),
+        ("questionsBytes", QUESTIONS_BYTES_MAX),
         ("stateBytes", bytes_max),
         ("copiedBytes", bytes_max),
         ("patchOperations", operations_max),
         ("patchDepth", depth_max),
         ("batchEvents", owner::BATCH_EVENTS_MAX),
         ("batchBytes", owner::BATCH_BYTES_MAX),
+        ("mendedItems", owner::MENDED_MAX),
+        ("repairedItems", owner::REPAIRED_LISTED_MAX),
         ("trailingFacts", owner::TRAILING_MAX),
         ("runErrorBytes", FAILURE_BYTES_MAX),
         ("quotedBytes", QUOTED_BYTES_MAX),
@@ -336,6 +362,9 @@ fn agent_names_are_as_long_as_section_12_1_says() {
 
 #[test]
 fn rules_are_the_table_of_section_14_4() {
-    let rules: Vec<_> = Rule::ALL.iter().map(|rule| rule.as_str()).collect();
-    assert_eq!(names("### 14.4 Verification"), rules);
+    let rules = Rule::ALL.iter();
+    let rules: Vec<_> = rules
+        .map(|rule| vec![format!("`{rule}`"), rule.describes().to_owned()])
+        .collect();
+    assert_eq!(table("### 14.4 Verification"), rules);
 }

@@ -37,16 +37,24 @@ fn check(path: &Path) {
     let requests = lines
         .iter()
         .filter(|line| line["t"] == "req" && line["body"].is_object());
+    // What the client said of each stream it read; a refusal of its own has no new messages.
+    let mut told = lines
+        .iter()
+        .filter(|line| line["t"] == "client" && line["value"]["newMessages"].is_array());
     for request in requests {
-        let blocks = lines
-            .iter()
-            .filter(|line| line["t"] == "sse" && line["n"] == request["n"]);
-        let body: String = blocks.map(|line| line["raw"].as_str().unwrap()).collect();
+        let body = body_of(&lines, &request["n"]);
         if body.is_empty() {
             continue;
         }
         fold_response(&mut conversation, &request["body"], &body, path);
+        let new = &told.next().unwrap()["value"]["newMessages"];
+        assert_verdict(&conversation, &request["body"], new, path);
     }
+    assert!(
+        told.next().is_none(),
+        "{}: a run is missing",
+        path.display()
+    );
     let is_final = |line: &&Value| line["t"] == "client" && line["what"] == "final";
     let Some(expected) = lines.iter().rev().find(is_final) else {
         panic!("{}: no result", path.display())
@@ -74,6 +82,44 @@ fn check(path: &Path) {
         "{}",
         path.display()
     );
+}
+
+fn body_of(lines: &[Value], n: &Value) -> String {
+    let blocks = lines
+        .iter()
+        .filter(|line| line["t"] == "sse" && line["n"] == *n);
+    blocks.map(|line| line["raw"].as_str().unwrap()).collect()
+}
+
+/// The client took the stream for whole, and these messages were new to it.
+fn assert_verdict(conversation: &Conversation, input: &Value, new: &Value, path: &Path) {
+    let open = conversation.verifier().active_run();
+    assert_eq!(open, None, "{} stops inside a run", path.display());
+    let sent = input["messages"].as_array().unwrap();
+    let is_new = |message: &Value| sent.iter().all(|sent| sent["id"] != message["id"]);
+    let mut found = messages(conversation);
+    found.as_array_mut().unwrap().retain(is_new);
+    assert_eq!(&found, new, "{}", path.display());
+}
+
+/// The client closed the connection: what it held is the beginning of what came.
+#[test]
+fn an_aborted_run_was_legal_as_far_as_its_client_read() {
+    let path = fixtures::folder("recordings").join("agui-pydantic-abort.jsonl");
+    let lines: Vec<Value> = fixtures::read(&path)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let request = lines.iter().find(|line| line["t"] == "req").unwrap();
+    let mut conversation = Conversation::new();
+    let body = body_of(&lines, &request["n"]);
+    fold_response(&mut conversation, &request["body"], &body, &path);
+    assert!(conversation.verifier().active_run().is_some());
+    let held = &lines.last().unwrap()["value"]["messages"];
+    let (found, held) = (&messages(&conversation)[1], &held[1]);
+    assert_eq!(found["id"], held["id"]);
+    let text = |message: &Value| message["content"].as_str().unwrap().to_owned();
+    assert!(text(found).starts_with(&text(held)), "{found} and {held}");
 }
 
 /// As the hub does: the run's new messages come with its RUN_STARTED, chunks are expanded,

@@ -17,6 +17,7 @@ fn request(world: &World, run: &str) -> AgentRequest {
         world.fold.conversation(),
         entry(sources.accepted),
         sources.inherits.map(entry),
+        &sources.asked,
     )
     .unwrap()
 }
