@@ -10,6 +10,7 @@ use threadcast_agui::run_input::RunInput;
 use threadcast_wire::answer::{CommandAnswer, Done, RunAnswer, ThreadAnswer};
 use threadcast_wire::client_frame::{ClientName, ClientOp, OnBusy};
 use threadcast_wire::hub_frame::AnswerText;
+use threadcast_wire::limits::JOINED_BYTES_MAX;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 
@@ -38,6 +39,9 @@ pub struct Options {
     pub heartbeat: Option<Duration>,
     /// Bytes of frames that may wait for the reader of one subscription; default 1 MiB.
     pub subscription_bytes: usize,
+    /// Longest frame that is put together from parts, in bytes; a subscription that needs a longer
+    /// one ends with `too_large`. Default 80 MiB.
+    pub joined_bytes: usize,
 }
 
 impl Default for Options {
@@ -53,6 +57,7 @@ impl Default for Options {
             write_timeout: Duration::from_secs(120),
             heartbeat: None,
             subscription_bytes: 1 << 20,
+            joined_bytes: JOINED_BYTES_MAX,
         }
     }
 }

@@ -94,7 +94,7 @@ impl Connection {
         state: watch::Sender<State>,
     ) -> Self {
         let failures = Failures::new(options.backoff);
-        let follows = Follows::new(options.backoff);
+        let follows = Follows::new(&options);
         Self {
             address,
             options,
@@ -186,6 +186,9 @@ impl Connection {
             socket.writer.push(frame);
         }
         let error = loop {
+            for thread in self.follows.unwanted() {
+                socket.writer.push(unsubscribe(thread));
+            }
             while let Some(frame) = self.follows.ask(Instant::now(), || self.requests.next_id()) {
                 socket.writer.push(frame);
             }
@@ -200,7 +203,7 @@ impl Connection {
                     None => break Disconnect::Unused.into(),
                 },
                 () = self.dropped.notified() => for thread in self.follows.forget_unread() {
-                    socket.writer.push(ClientFrame { id: None, op: ClientOp::Unsubscribe { thread } }.write());
+                    socket.writer.push(unsubscribe(thread));
                 },
                 () = tokio::time::sleep_until(timer) => {
                     if let Err(error) = self.timer(&link, &socket) { break error; }
@@ -258,6 +261,14 @@ impl Connection {
             }
         }
     }
+}
+
+fn unsubscribe(thread: ThreadId) -> String {
+    ClientFrame {
+        id: None,
+        op: ClientOp::Unsubscribe { thread },
+    }
+    .write()
 }
 
 /// Cancel safe, as [`Feed::deliver`].

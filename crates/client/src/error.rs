@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use threadcast_agui::ids::ThreadId;
 use threadcast_wire::error_body::ReceivedError;
+use threadcast_wire::part::PartError;
 
 /// Why a request, a subscription or a connection failed; a copy is a reference count.
 ///
@@ -43,6 +44,8 @@ pub(crate) enum Cause {
         after: Duration,
         last: Option<Error>,
     },
+    #[error("a frame of the thread is longer than this client takes: {0}")]
+    TooLargeToHold(PartError),
     #[error("`{what}` is a frame of {found} bytes, the hub takes {max}")]
     TooLarge {
         what: &'static str,
@@ -98,7 +101,7 @@ impl Error {
             Cause::Hub(error) => &error.code,
             Cause::Protocol(_) => "protocol",
             Cause::Timeout { .. } => "timeout",
-            Cause::TooLarge { .. } => "too_large",
+            Cause::TooLarge { .. } | Cause::TooLargeToHold(_) => "too_large",
             Cause::Unsupported { .. } => "unsupported",
         }
     }
@@ -117,6 +120,7 @@ impl Error {
             | Cause::Closed { .. }
             | Cause::Protocol(_)
             | Cause::TooLarge { .. }
+            | Cause::TooLargeToHold(_)
             | Cause::Unsupported { .. } => false,
         }
     }

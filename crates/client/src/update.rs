@@ -17,12 +17,14 @@ pub enum Start {
     /// A baseline, then what comes.
     #[default]
     Snapshot,
-    /// The first retained entry.
+    /// The first retained entry; every entry comes by itself, however far behind the reader is.
     Log,
     /// Only what comes.
     Tail,
     /// What follows a position that was kept, for example over a restart of the program.
     After(Position),
+    /// The same, every entry by itself.
+    LogAfter(Position),
 }
 
 impl Start {
@@ -32,6 +34,7 @@ impl Start {
             Self::Log => SubscribeStart::Log,
             Self::Tail => SubscribeStart::Tail,
             Self::After(position) => SubscribeStart::Position(position.clone()),
+            Self::LogAfter(position) => SubscribeStart::LogAfter(position.clone()),
         }
     }
 }
@@ -79,7 +82,8 @@ pub enum Update {
         /// The public part.
         fact: RawJson,
     },
-    /// AG-UI events that stand for the entries `from` to `seq` together.
+    /// AG-UI events that stand for the entries `from` to `seq` together, for a reader that is far
+    /// behind. Whoever folds them holds the same as after the entries themselves.
     Compacted {
         /// The first entry it stands for.
         from: Seq,

@@ -8,7 +8,7 @@ use threadcast_thread_log::position::Seq;
 use threadcast_wire::hub_frame::{ThreadTag, write_events};
 use tokio::time::Instant;
 
-use crate::defaults::{SNAPSHOT_AGE_MAX, SNAPSHOT_ENTRIES_BEHIND_MAX};
+use crate::defaults::{BASELINE_ENVELOPE_BYTES, SNAPSHOT_AGE_MAX, SNAPSHOT_ENTRIES_BEHIND_MAX};
 use crate::frame::push_frame;
 use crate::view;
 
@@ -27,29 +27,55 @@ pub(crate) enum BaselineBody {
     Frame(Bytes),
     /// The payload of a frame that has to be sent in parts.
     Long(Bytes),
+    /// No client has to be ready for one as long as this.
+    TooLarge,
 }
 
-impl Baseline {
-    pub(crate) fn of(fold: &Fold, tag: &ThreadTag, part_over_bytes: usize) -> Self {
+/// Lengths that a baseline's frame is judged by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BaselineBounds {
+    /// Longer frames are sent in parts.
+    pub(crate) part_over: usize,
+    /// Longer ones are not sent.
+    pub(crate) bytes_max: usize,
+}
+
+impl BaselineBody {
+    fn of(fold: &Fold, tag: &ThreadTag, bounds: BaselineBounds) -> Self {
+        if estimate(fold) > bounds.bytes_max {
+            return Self::TooLarge;
+        }
         let events = snapshot(fold.conversation());
         let view = view::thread_view_with_state(fold);
-        let seq = fold.head();
         let mut payload = Vec::new();
         write_events(
             &mut payload,
             tag,
             Seq::ZERO.next(),
-            seq,
+            fold.head(),
             events.iter().map(|event| &event.json),
             Some(&view),
         );
-        let body = if payload.len() > part_over_bytes {
-            BaselineBody::Long(payload.into())
+        if payload.len() > bounds.bytes_max {
+            Self::TooLarge
+        } else if payload.len() > bounds.part_over {
+            Self::Long(payload.into())
         } else {
             let mut frame = Vec::with_capacity(payload.len() + 10);
             push_frame(&mut frame, |out| out.extend_from_slice(&payload));
-            BaselineBody::Frame(frame.into())
-        };
+            Self::Frame(frame.into())
+        }
+    }
+}
+
+/// About how long a baseline would be, without making it.
+pub(crate) fn estimate(fold: &Fold) -> usize {
+    let conversation = fold.conversation();
+    conversation.messages_bytes() + conversation.state_bytes() + BASELINE_ENVELOPE_BYTES
+}
+
+impl Baseline {
+    pub(crate) fn of(fold: &Fold, tag: &ThreadTag, bounds: BaselineBounds) -> Self {
         let now = view::now();
         let open = fold.registry().interrupts().open();
         let wrong_at = open
@@ -57,10 +83,18 @@ impl Baseline {
             .filter_map(|raised| raised.deadline)
             .min();
         Self {
-            seq,
-            body,
+            seq: fold.head(),
+            body: BaselineBody::of(fold, tag, bounds),
             built: Instant::now(),
             wrong_at,
+        }
+    }
+
+    /// Bytes of its frame; without end if it is not sent.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.body {
+            BaselineBody::Frame(bytes) | BaselineBody::Long(bytes) => bytes.len(),
+            BaselineBody::TooLarge => usize::MAX,
         }
     }
 

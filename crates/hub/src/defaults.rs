@@ -48,6 +48,50 @@ pub(crate) const CATCH_UP_LIMIT: ReadLimit = ReadLimit {
     bytes: QUANTUM_BYTES,
 };
 
+/// A viewer that is so many entries behind is caught up by what they amount to; a fast one never is, under bursts neither.
+pub(crate) const FAR_ENTRIES: u64 = 1024;
+
+/// Or so many bytes of frames.
+pub(crate) const FAR_BYTES: usize = 256 << 10;
+
+/// So few entries behind a viewer is near: they go out one by one.
+pub(crate) const NEAR_ENTRIES: u64 = 16;
+
+/// Compacted blocks kept for one live thread: what 200,000 tokens amount to.
+pub(crate) const BLOCKS_BYTES: usize = 1 << 20;
+
+/// A block over this is shared by those who send it, but not kept for later: others would have to go for it.
+pub(crate) const BLOCK_KEPT_BYTES_MAX: usize = BLOCKS_BYTES / 4;
+
+/// Longest compacted block that is sent as it is; where it would be longer, blocks of fewer entries are: what a slow
+/// viewer has not taken to its end it has for nothing.
+pub(crate) const BLOCK_BYTES_MAX: usize = 32 << 10;
+
+/// A viewer is not told to start over for less than this: about what one write carries.
+pub(crate) const RESET_BYTES_MIN: u64 = 16 << 10;
+
+/// At least so many entries tell what those after them will amount to,
+pub(crate) const SAMPLE_ENTRIES: u64 = 64;
+
+/// and at least this part of them: one in so many.
+pub(crate) const SAMPLE_SHARE: u64 = 8;
+
+/// What a baseline is long beside messages and state, about.
+pub(crate) const BASELINE_ENVELOPE_BYTES: usize = 2 << 10;
+
+/// A session is slow until its socket was not blocked for so long.
+pub(crate) const SLOW_FOR: Duration = Duration::from_secs(2);
+
+/// If it then blocks again within the same time, the next wait is so many times longer: each try costs what the kernel
+/// holds, and takes a thin line a second to carry.
+pub(crate) const SLOW_FOR_GROWTH: u32 = 4;
+
+/// Longest such wait.
+pub(crate) const SLOW_FOR_MAX: Duration = Duration::from_secs(32);
+
+/// Between two sends of a slow session: what piles up meanwhile goes out as one.
+pub(crate) const SLOW_SEND_EVERY: Duration = Duration::from_millis(250);
+
 /// A stored snapshot is given to a joining viewer if it is no older than this.
 pub(crate) const SNAPSHOT_AGE_MAX: Duration = Duration::from_secs(1);
 

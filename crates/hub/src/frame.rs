@@ -94,40 +94,74 @@ pub(crate) fn encode(
     chunk_bytes: usize,
     long_over: usize,
 ) -> Vec<Encoded> {
-    let mut encoded = Vec::with_capacity(1);
-    let mut bytes = Vec::with_capacity(frames_estimate(entries).min(chunk_bytes));
-    let mut ends = Vec::with_capacity(entries.len());
+    let mut encoder = Encoder {
+        encoded: Vec::with_capacity(1),
+        bytes: Vec::with_capacity(frames_estimate(entries).min(chunk_bytes)),
+        ends: Vec::with_capacity(entries.len()),
+        chunk_bytes,
+        long_over,
+    };
     for entry in entries {
-        if bytes.len() >= chunk_bytes {
-            encoded.push(Encoded::Frames {
-                bytes: std::mem::take(&mut bytes),
-                ends: std::mem::take(&mut ends),
+        encoder.push(|out| write_entry(out, thread, entry));
+    }
+    encoder.finish()
+}
+
+/// Makes frames one after the other.
+pub(crate) struct Encoder {
+    encoded: Vec<Encoded>,
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    chunk_bytes: usize,
+    long_over: usize,
+}
+
+impl Encoder {
+    /// Runs of ready frames of about `chunk_bytes`, and payloads over `long_over` by themselves.
+    pub(crate) fn new(chunk_bytes: usize, long_over: usize) -> Self {
+        Self {
+            encoded: Vec::new(),
+            bytes: Vec::new(),
+            ends: Vec::new(),
+            chunk_bytes,
+            long_over,
+        }
+    }
+
+    /// One frame more, whose payload `write` appends.
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.bytes.len() >= self.chunk_bytes {
+            self.end_run();
+        }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&[TEXT; HEADER_USUAL]);
+        write(&mut self.bytes);
+        if self.bytes.len() - start - HEADER_USUAL > self.long_over {
+            let payload = self.bytes.split_off(start + HEADER_USUAL);
+            self.bytes.truncate(start);
+            self.end_run();
+            self.encoded.push(Encoded::Long(payload.into()));
+        } else {
+            finish(&mut self.bytes, start);
+            let end = u32::try_from(self.bytes.len());
+            self.ends
+                .push(end.expect("a run of frames is about as long as a chunk"));
+        }
+    }
+
+    fn end_run(&mut self) {
+        if !self.ends.is_empty() {
+            self.encoded.push(Encoded::Frames {
+                bytes: std::mem::take(&mut self.bytes),
+                ends: std::mem::take(&mut self.ends),
             });
         }
-        let start = bytes.len();
-        bytes.extend_from_slice(&[TEXT; HEADER_USUAL]);
-        write_entry(&mut bytes, thread, entry);
-        if bytes.len() - start - HEADER_USUAL > long_over {
-            let payload = bytes.split_off(start + HEADER_USUAL);
-            bytes.truncate(start);
-            if !ends.is_empty() {
-                encoded.push(Encoded::Frames {
-                    bytes: std::mem::take(&mut bytes),
-                    ends: std::mem::take(&mut ends),
-                });
-            }
-            encoded.push(Encoded::Long(payload.into()));
-        } else {
-            finish(&mut bytes, start);
-            ends.push(
-                u32::try_from(bytes.len()).expect("a run of frames is about as long as a chunk"),
-            );
-        }
     }
-    if !ends.is_empty() {
-        encoded.push(Encoded::Frames { bytes, ends });
+
+    pub(crate) fn finish(mut self) -> Vec<Encoded> {
+        self.end_run();
+        self.encoded
     }
-    encoded
 }
 
 /// What stands around an event in its frame, beside the thread's id: op, seq, time, names.

@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 
+use crate::baseline::BaselineBounds;
 use crate::live_thread::LiveThread;
 use crate::session;
 use crate::sessions::{SessionStats, Sessions};
@@ -90,7 +91,11 @@ impl Hub {
             node,
             limits,
         } = config;
-        let threads = Arc::new(Threads::new(engine, limits.part_over_bytes));
+        let bounds = BaselineBounds {
+            part_over: limits.part_over_bytes,
+            bytes_max: limits.baseline_bytes,
+        };
+        let threads = Arc::new(Threads::new(engine, bounds));
         Self(Arc::new(Inner {
             agents,
             node,

@@ -14,6 +14,8 @@ pub mod live_thread;
 
 mod backoff;
 mod baseline;
+mod block;
+mod blocks;
 mod defaults;
 mod frame;
 mod frame_stream;

@@ -5,7 +5,7 @@
 //! extend the fold only if they have its epoch and start right after its head. Everything else is read from the engine.
 //!
 //! Invariant: fold and tail hold the same log; the tail is never ahead of the fold. Locks are taken in the order fold,
-//! tail, subscribers, and none is held while anything waits.
+//! tail, subscribers; that of the blocks is taken alone, and none is held while anything waits.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -23,6 +23,7 @@ use tokio::sync::{OnceCell, watch};
 use tokio::task::AbortHandle;
 
 use crate::baseline::Baseline;
+use crate::blocks::Blocks;
 use crate::ready::{ReadyFlag, Subscribers};
 use crate::tail::{Budget, Taken};
 use crate::threads::Threads;
@@ -31,13 +32,14 @@ use delivery::Delivery;
 use folded::Folded;
 
 mod advance;
+mod behind;
 mod delivery;
 mod folded;
 mod follow;
 mod follower;
 mod work;
 
-pub(crate) use delivery::{Place, Step};
+pub(crate) use delivery::{Place, Serve, Step};
 pub use follow::{Follow, Followed};
 
 /// A handle on a live thread; cheap to clone.
@@ -54,6 +56,8 @@ pub(crate) struct Live {
     folded: Mutex<Folded>,
     /// Guards what sessions read; held for pushes and for taking slices.
     delivery: Mutex<Delivery>,
+    /// Guards what is kept compacted for those who are behind.
+    blocks: Mutex<Blocks>,
     subscribers: Subscribers,
     head: watch::Sender<Seq>,
     follower: OnceLock<AbortHandle>,
@@ -84,6 +88,7 @@ impl Live {
             loaded: OnceCell::new(),
             folded: Mutex::new(Folded::new(thread.clone())),
             delivery: Mutex::default(),
+            blocks: Mutex::default(),
             subscribers: Subscribers::default(),
             head: watch::Sender::default(),
             follower: OnceLock::new(),
@@ -191,7 +196,12 @@ impl LiveThread {
         self.0
             .folded
             .lock()
-            .baseline(&self.0.tag, self.0.threads.part_over_bytes())
+            .baseline(&self.0.tag, self.0.threads.baseline_bounds())
+    }
+
+    /// About how long the frame is that would bring an empty viewer near the head, and the seq it would bring it to.
+    pub(crate) fn baseline_length(&self) -> (usize, Seq) {
+        self.0.folded.lock().baseline_length()
     }
 
     /// The place of a viewer that has all there is.
@@ -216,6 +226,7 @@ impl LiveThread {
     pub(crate) fn remove_subscriber(&self, flag: &ReadyFlag) {
         if self.0.subscribers.remove(flag) {
             self.0.delivery.lock().forget_frames();
+            *self.0.blocks.lock() = Blocks::default();
         }
     }
 
@@ -223,10 +234,14 @@ impl LiveThread {
     pub(crate) fn step(
         &self,
         place: &Place,
+        serve: Serve,
         bytes: usize,
         slices: usize,
         out: &mut Vec<Bytes>,
     ) -> Step {
-        self.0.delivery.lock().step(place, bytes, slices, out)
+        self.0
+            .delivery
+            .lock()
+            .step(place, serve, bytes, slices, out)
     }
 }

@@ -33,6 +33,7 @@ use crate::subscription::Subscriptions;
 use heartbeat::{Beat, Death, Heartbeat};
 use lanes::Requests;
 use outbox::Outbox;
+use pace::Pace;
 use reader::BadFrames;
 
 mod answers;
@@ -41,6 +42,7 @@ mod close;
 mod heartbeat;
 mod lanes;
 mod outbox;
+mod pace;
 mod parts;
 mod reader;
 mod requests;
@@ -88,6 +90,7 @@ struct Session<'a, S> {
     requests: Requests,
     bad_frames: BadFrames,
     heartbeat: Heartbeat,
+    pace: Pace,
     timer: Pin<Box<Sleep>>,
     phase: Phase,
 }
@@ -132,6 +135,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin + Send> Session<'a, S> {
             requests: Requests::default(),
             bad_frames: BadFrames::new(now),
             heartbeat,
+            pace: Pace::new(now),
             timer,
             phase: Phase::Open,
         }
@@ -141,6 +145,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin + Send> Session<'a, S> {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Ending> {
         self.state.ready.register(cx.waker());
         let now = Instant::now();
+        self.pace.tick(now);
         loop {
             // Answers that are ready make room for new requests, and end lanes that others wait in.
             self.poll_requests(cx);
@@ -149,7 +154,9 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin + Send> Session<'a, S> {
             }
             // What was just read may have an answer at once.
             self.poll_requests(cx);
-            self.poll_engine_read(cx);
+            if self.pace.is_blocked() {
+                self.poll_reading(cx, None);
+            }
             if let Poll::Ready(ending) = self.poll_drain() {
                 return Poll::Ready(ending);
             }
@@ -175,10 +182,14 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin + Send> Session<'a, S> {
         Poll::Pending
     }
 
-    /// Sees to it that the heartbeat is checked when it is due.
+    /// Sees to it that the heartbeat is checked, and the next round begun, when it is due.
     fn poll_timer(&mut self, cx: &mut Context<'_>) {
         // A deadline that moved away is found out when the timer fires; only an earlier one has to be set.
-        let deadline = self.heartbeat.deadline(self.hub.limits());
+        let heartbeat = self.heartbeat.deadline(self.hub.limits());
+        let deadline = self
+            .pace
+            .deadline()
+            .map_or(heartbeat, |round| heartbeat.min(round));
         if deadline < self.timer.deadline() || self.timer.is_elapsed() {
             self.timer.as_mut().reset(deadline);
         }
@@ -230,7 +241,7 @@ impl<'a, S: AsyncRead + AsyncWrite + Unpin + Send> Session<'a, S> {
         self.state.held_bytes.store(held, Ordering::Relaxed);
         self.state
             .is_blocked
-            .store(self.outbox.is_blocked, Ordering::Relaxed);
+            .store(self.pace.is_blocked(), Ordering::Relaxed);
         self.state
             .subscriptions
             .store(self.subscriptions.count(), Ordering::Relaxed);

@@ -1,13 +1,15 @@
 //! One viewer's place in one thread, and the places of one session.
 //!
-//! A subscription holds no frames: a cursor, the epoch that was told, and whether a baseline is due.
+//! A subscription holds no frames: a cursor, the epoch that was told, and what is due.
 
 use std::sync::Arc;
 
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::position::Seq;
 
-use crate::live_thread::{LiveThread, Place};
+use crate::block::Block;
+use crate::defaults::{NEAR_ENTRIES, RESET_BYTES_MIN, SAMPLE_ENTRIES, SAMPLE_SHARE};
+use crate::live_thread::{LiveThread, Place, Serve, Step};
 use crate::ready::{ReadyFlag, ReadyList};
 
 #[derive(Debug)]
@@ -16,9 +18,15 @@ pub(crate) struct Subscription {
     pub(crate) flag: Arc<ReadyFlag>,
     pub(crate) place: Place,
     pub(crate) due: Due,
+    pub(crate) detail: Detail,
+    /// Whether what it was last sent was compacted, because it is catching up or its socket is slow: it is sent what entries
+    /// amount to until it is near the head.
+    is_compacting: bool,
+    /// What came of the entries since it last had all there was.
+    sample: Sample,
     /// How far it has been served, by the clock of its session's turns.
     pub(crate) served: u64,
-    /// Whether it waits for its turn.
+    /// Whether it waits for its turn, or for its read of the engine.
     pub(crate) is_queued: bool,
 }
 
@@ -27,6 +35,49 @@ pub(crate) struct Subscription {
 pub(crate) enum Due {
     Baseline,
     Entries,
+}
+
+/// What a viewer asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Every entry by itself.
+    Entries,
+    /// To hold what the log amounts to.
+    Fold,
+    /// What comes; of the rest it holds nothing.
+    Tail,
+}
+
+/// Entries that were compacted, and bytes of the frames that stand for them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    entries: u64,
+    bytes: u64,
+    /// The last of them.
+    until: Seq,
+}
+
+impl Sample {
+    /// With what this block has beyond it: of one that the socket took half of, the rest comes in another.
+    fn and(self, block: &Block) -> Self {
+        let all = block.last().get() - block.after().get();
+        let new = block.last().get().saturating_sub(self.until.get()).min(all);
+        Self {
+            entries: self.entries + new,
+            bytes: self.bytes + (block.bytes() as u64).saturating_mul(new) / all.max(1),
+            until: self.until.max(block.last()),
+        }
+    }
+
+    /// Whether enough is known to tell what so many entries more will take.
+    fn tells(self, entries: u64) -> bool {
+        self.entries >= entries.min(SAMPLE_ENTRIES.max(entries / SAMPLE_SHARE))
+    }
+
+    /// Bytes that so many entries more will take.
+    fn estimate(self, entries: u64) -> u64 {
+        self.bytes.saturating_mul(entries) / self.entries.max(1)
+    }
 }
 
 impl Subscription {
@@ -40,19 +91,84 @@ impl Subscription {
             flag,
             place,
             due: Due::Entries,
+            detail: Detail::Fold,
+            is_compacting: false,
+            sample: Sample::default(),
             served: 0,
             is_queued: false,
         }
     }
 
     /// Sets where it begins. Of a thread without a log there is no baseline: its first entries are all there is.
-    pub(crate) fn begin(&mut self, cursor: Seq, due: Due) {
+    pub(crate) fn begin(&mut self, cursor: Seq, due: Due, detail: Detail) {
+        self.detail = detail;
+        let behind = self.place.cursor.get().saturating_sub(cursor.get());
+        self.is_compacting = due == Due::Entries && behind > NEAR_ENTRIES;
         self.due = if self.place.told.is_none() {
             Due::Entries
         } else {
             due
         };
         self.place.cursor = cursor;
+    }
+
+    /// How it is served now.
+    pub(crate) fn serve(&self, is_slow: bool) -> Serve {
+        match self.detail {
+            Detail::Entries => Serve::Entries,
+            Detail::Fold | Detail::Tail if is_slow => Serve::Slow,
+            Detail::Fold | Detail::Tail if self.is_compacting => Serve::CatchingUp,
+            Detail::Fold | Detail::Tail => Serve::Near,
+        }
+    }
+
+    /// Takes note of what it is sent next.
+    pub(crate) fn note(&mut self, step: &Step) {
+        match step {
+            Step::Behind { is_compacted, .. } => self.is_compacting = *is_compacted,
+            Step::CaughtUp | Step::Frames { .. } => {
+                self.is_compacting = false;
+                self.has_caught_up();
+            }
+            // It stands between others, which go on as they did.
+            Step::Long { .. } | Step::Epoch(_) | Step::Replaced => {}
+        }
+    }
+
+    /// It was sent all there was: what comes from here on says nothing of it, nor it of that.
+    pub(crate) fn has_caught_up(&mut self) {
+        self.sample = Sample::default();
+    }
+
+    /// Whether a baseline and what follows it are shorter than this block and what follows that, by what came so far. A
+    /// baseline that may be is made, for how long it is, and whether it may be sent at all, shows only then.
+    pub(crate) fn is_better_off_anew(&mut self, block: &Block) -> bool {
+        self.sample = self.sample.and(block);
+        self.is_baseline_shorter(block)
+            && self.live.baseline().is_some()
+            && self.is_baseline_shorter(block)
+    }
+
+    fn is_baseline_shorter(&self, block: &Block) -> bool {
+        let head = self.live.place().cursor.get();
+        let left = head.saturating_sub(block.last().get());
+        if self.detail != Detail::Fold || !self.sample.tells(left) {
+            return false;
+        }
+        let on = self.sample.estimate(left) + block.bytes() as u64;
+        if on <= RESET_BYTES_MIN {
+            return false;
+        }
+        let (baseline, seq) = self.live.baseline_length();
+        let since = self.sample.estimate(head.saturating_sub(seq.get()));
+        on > since.saturating_add(baseline as u64)
+    }
+
+    /// Marks it as ready if something came after its cursor.
+    pub(crate) fn mark_if_behind(&self) {
+        if self.place.cursor < self.live.place().cursor {
+            self.flag.mark();
+        }
     }
 }
 

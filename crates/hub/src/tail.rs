@@ -70,6 +70,28 @@ impl Tail {
         self.head
     }
 
+    /// Whether the frames after `cursor` are more than `bytes` long, give or take a chunk.
+    pub(crate) fn holds_more_after(&self, cursor: Seq, bytes: usize) -> bool {
+        if self.bytes <= bytes {
+            return false;
+        }
+        let mut after = 0;
+        let newest_first = self.chunks.iter().rev();
+        newest_first
+            .take_while(|chunk| chunk.last > cursor)
+            .any(|chunk| {
+                after += chunk.bytes.len();
+                after > bytes
+            })
+    }
+
+    /// The first entry after `cursor` that is held as a frame too long for one piece.
+    pub(crate) fn long_after(&self, cursor: Seq) -> Option<Seq> {
+        let at = self.chunks.partition_point(|chunk| chunk.last <= cursor);
+        let long = self.chunks.range(at..).find(|chunk| chunk.ends.is_none())?;
+        Some(long.first)
+    }
+
     /// Forgets all frames; the head moves to `head`.
     pub(crate) fn clear(&mut self, head: Seq) {
         *self = Self::new(head, self.bytes_kept);

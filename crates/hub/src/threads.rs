@@ -10,23 +10,23 @@ use threadcast_thread_log::engine::Engine;
 use threadcast_thread_log::error::EngineError;
 use tokio_util::task::TaskTracker;
 
+use crate::baseline::BaselineBounds;
 use crate::live_thread::{Live, LiveThread};
 
 #[derive(Debug)]
 pub(crate) struct Threads {
     engine: Arc<dyn Engine>,
-    /// Frames over this length are sent in parts.
-    part_over_bytes: usize,
+    bounds: BaselineBounds,
     live: DashMap<ThreadId, Weak<Live>>,
     /// One task a live thread.
     followers: TaskTracker,
 }
 
 impl Threads {
-    pub(crate) fn new(engine: Arc<dyn Engine>, part_over_bytes: usize) -> Self {
+    pub(crate) fn new(engine: Arc<dyn Engine>, bounds: BaselineBounds) -> Self {
         Self {
             engine,
-            part_over_bytes,
+            bounds,
             live: DashMap::new(),
             followers: TaskTracker::new(),
         }
@@ -36,8 +36,13 @@ impl Threads {
         &self.engine
     }
 
+    /// Frames over this length are sent in parts.
     pub(crate) fn part_over_bytes(&self) -> usize {
-        self.part_over_bytes
+        self.bounds.part_over
+    }
+
+    pub(crate) fn baseline_bounds(&self) -> BaselineBounds {
+        self.bounds
     }
 
     pub(crate) fn followers(&self) -> &TaskTracker {

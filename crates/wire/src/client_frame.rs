@@ -105,6 +105,8 @@ pub enum SubscribeStart {
     Tail,
     /// What follows the position.
     Position(Position),
+    /// The same, every entry by itself.
+    LogAfter(Position),
 }
 
 /// What to do while another run is active.

@@ -14,9 +14,13 @@ pub const AGENT_NAME_BYTES_MAX: usize = 128;
 /// Longest `reason` of a `cancel`, in bytes: a sentence that stands in a fact every viewer gets.
 pub const REASON_BYTES_MAX: usize = 1024;
 
-/// A frame joined from parts, in bytes, for clients: a baseline of the longest conversation
-/// (messages 32 MiB, state 8 MiB), and as much again for what is escaped on the way.
+/// A frame joined from parts, in bytes, for clients: more than the longest baseline of a hub with
+/// default limits, for an operator may move that one.
 pub const JOINED_BYTES_MAX: usize = 80 << 20;
+
+/// An event made up for a plain reader, in UTF-16 units: AG-UI's reference client gives up at 10 Mi
+/// with the `data: ` in front of it and the line end behind it.
+pub const PLAIN_EVENT_CHARACTERS_MAX: usize = (10 << 20) - 16;
 
 /// What the hub enforces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +41,9 @@ pub struct Limits {
     /// Length of a piece of a longer one: 16 KiB take 13 ms at 10 Mbit/s, which is what another
     /// thread waits for.
     pub part_bytes: usize,
+    /// Longest baseline: what a client must be ready to hold in one frame. The longest conversation
+    /// (messages 32 MiB, state 8 MiB) with what stands around it.
+    pub baseline_bytes: usize,
     /// Between two pings.
     pub heartbeat: Duration,
     /// Shortest interval a client may ask for.
@@ -65,6 +72,7 @@ impl Default for Limits {
             bad_frames_per_minute: 10,
             part_over_bytes: 64 << 10,
             part_bytes: 16 << 10,
+            baseline_bytes: 48 << 20,
             heartbeat: Duration::from_secs(25),
             heartbeat_min: Duration::from_secs(5),
             heartbeat_max: Duration::from_secs(300),
@@ -72,7 +80,7 @@ impl Default for Limits {
             stuck_after: Duration::from_secs(120),
             ping_unanswered: Duration::from_secs(10),
             quiet_line: Duration::from_secs(30),
-            unsent_bytes: 16 << 10,
+            unsent_bytes: 8 << 10,
         }
     }
 }
@@ -98,7 +106,9 @@ impl Limits {
             ("badFramesPerMinute", self.bad_frames_per_minute.into()),
             ("partOverBytes", self.part_over_bytes as u64),
             ("partBytes", self.part_bytes as u64),
+            ("baselineBytes", self.baseline_bytes as u64),
             ("joinedBytes", JOINED_BYTES_MAX as u64),
+            ("plainEventCharacters", PLAIN_EVENT_CHARACTERS_MAX as u64),
             ("heartbeatMs", millis(self.heartbeat)),
             ("heartbeatMsMin", millis(self.heartbeat_min)),
             ("heartbeatMsMax", millis(self.heartbeat_max)),
@@ -124,6 +134,7 @@ pub struct ToldLimits {
     pub bad_frames_per_minute: u64,
     pub part_over_bytes: u64,
     pub part_bytes: u64,
+    pub baseline_bytes: u64,
     pub heartbeat_ms_min: u64,
     pub heartbeat_ms_max: u64,
 }
@@ -140,6 +151,7 @@ impl From<&Limits> for ToldLimits {
             bad_frames_per_minute: limits.bad_frames_per_minute.into(),
             part_over_bytes: limits.part_over_bytes as u64,
             part_bytes: limits.part_bytes as u64,
+            baseline_bytes: limits.baseline_bytes as u64,
             heartbeat_ms_min: millis(limits.heartbeat_min),
             heartbeat_ms_max: millis(limits.heartbeat_max),
         }

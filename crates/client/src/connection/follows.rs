@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use crate::backoff::{Backoff, Failures};
+use crate::client::Options;
 use crate::error::Error;
 use crate::subscription::machine::{Machine, Step};
 use crate::subscription::{Delivery, Feed};
@@ -20,6 +21,7 @@ const ASKED_MAX: usize = 16;
 #[derive(Debug)]
 pub(super) struct Follows {
     backoff: Backoff,
+    joined_bytes: usize,
     threads: HashMap<ThreadId, Follow>,
     /// To be subscribed when a place is free; a thread may stand here that is not followed any
     /// more, or asked for already.
@@ -27,6 +29,8 @@ pub(super) struct Follows {
     /// To be subscribed later, likewise: the hub cannot serve them for now.
     later: Vec<(Instant, ThreadId)>,
     asked: HashMap<RequestId, (ThreadId, Instant)>,
+    /// Subscribed on this connection, and no longer to be.
+    unwanted: Vec<ThreadId>,
 }
 
 #[derive(Debug)]
@@ -38,13 +42,15 @@ struct Follow {
 }
 
 impl Follows {
-    pub(super) fn new(backoff: Backoff) -> Self {
+    pub(super) fn new(options: &Options) -> Self {
         Self {
-            backoff,
+            backoff: options.backoff,
+            joined_bytes: options.joined_bytes,
             threads: HashMap::new(),
             due: VecDeque::new(),
             later: Vec::new(),
             asked: HashMap::new(),
+            unwanted: Vec::new(),
         }
     }
 
@@ -58,7 +64,7 @@ impl Follows {
             return false;
         }
         let follow = Follow {
-            machine: Machine::new(thread.clone(), start),
+            machine: Machine::new(thread.clone(), start, self.joined_bytes),
             feed,
             failures: Failures::new(self.backoff),
         };
@@ -79,10 +85,16 @@ impl Follows {
         self.asked.clear();
         self.later.clear();
         self.due.clear();
+        self.unwanted.clear();
         for follow in self.threads.values_mut() {
             follow.machine.disconnect();
         }
         self.due.extend(self.threads.keys().cloned());
+    }
+
+    /// The threads that the hub is to be told nobody wants any more.
+    pub(super) fn unwanted(&mut self) -> impl Iterator<Item = ThreadId> {
+        self.unwanted.drain(..)
     }
 
     /// The next `subscribe` that may be sent now.
@@ -152,6 +164,11 @@ impl Follows {
             Step::Broken(error) => return Err(error),
             Step::Ended(error) => {
                 self.end(thread, error);
+                return Ok(None);
+            }
+            Step::TooLarge(error) => {
+                self.end(thread, error);
+                self.unwanted.push(thread.clone());
                 return Ok(None);
             }
         };

@@ -60,7 +60,8 @@ impl Connection {
             | Cause::Hub(_)
             | Cause::Protocol(_)
             | Cause::Timeout { .. }
-            | Cause::TooLarge { .. } => Some(returning.unwrap_or_else(|| self.backoff())),
+            | Cause::TooLarge { .. }
+            | Cause::TooLargeToHold(_) => Some(returning.unwrap_or_else(|| self.backoff())),
         }
     }
 

@@ -20,8 +20,7 @@ use threadcast_wire::client_frame::{RequestId, SubscribeStart};
 use threadcast_wire::error_body::ReceivedError;
 use threadcast_wire::error_code::ErrorCode;
 use threadcast_wire::hub_frame::{HubFrame, Mode, Subscribed};
-use threadcast_wire::limits::JOINED_BYTES_MAX;
-use threadcast_wire::part::PartJoiner;
+use threadcast_wire::part::{PartError, PartJoiner};
 
 use crate::error::{Cause, Error};
 use crate::update::{Start, Update};
@@ -34,6 +33,8 @@ const FRUITLESS_MAX: u32 = 3;
 pub(crate) struct Machine {
     thread: ThreadId,
     start: Start,
+    /// Whether every entry is to come by itself.
+    is_log: bool,
     /// `None` until the hub said where the subscription stands, and again after a reset.
     position: Option<Position>,
     phase: Phase,
@@ -79,19 +80,23 @@ pub(crate) enum Step {
     Retry(Error),
     /// The hub ended the subscription for good.
     Ended(Error),
+    /// This client ends it, for what the hub sends is more than it can hold.
+    TooLarge(Error),
 }
 
 /// A frame that does not fit what is held.
 struct Misfit(String);
 
 impl Machine {
-    pub(crate) fn new(thread: ThreadId, start: Start) -> Self {
+    /// Holds parts of at most `joined_bytes`.
+    pub(crate) fn new(thread: ThreadId, start: Start, joined_bytes: usize) -> Self {
         Self {
             thread,
+            is_log: matches!(start, Start::Log | Start::LogAfter(_)),
             start,
             position: None,
             phase: Phase::Offline,
-            parts: PartJoiner::new(JOINED_BYTES_MAX),
+            parts: PartJoiner::new(joined_bytes),
             is_joining: false,
             fruitless: 0,
         }
@@ -107,6 +112,7 @@ impl Machine {
         self.drop_parts();
         self.phase = Phase::Asked { id };
         match &self.position {
+            Some(position) if self.is_log => SubscribeStart::LogAfter(position.clone()),
             Some(position) => SubscribeStart::Position(position.clone()),
             None => self.start.to_wire(),
         }
@@ -226,7 +232,9 @@ impl Machine {
 
     fn resumed(&mut self, head: &Position) -> Result<(), Misfit> {
         let position = match (&self.position, &self.start) {
-            (Some(position), _) | (None, Start::After(position)) => position,
+            (Some(position), _) | (None, Start::After(position) | Start::LogAfter(position)) => {
+                position
+            }
             (None, start) => {
                 return Err(Misfit(format!(
                     "the hub resumed a subscription that began with {start:?}"
@@ -249,10 +257,14 @@ impl Machine {
     }
 
     fn part(&mut self, n: u64, last: bool, text: &str) -> Result<Step, Misfit> {
-        let joined = self
-            .parts
-            .push(n, last, text)
-            .map_err(|error| Misfit(error.to_string()))?;
+        let joined = match self.parts.push(n, last, text) {
+            Ok(joined) => joined,
+            Err(error @ PartError::TooLong { .. }) => {
+                self.leave();
+                return Ok(Step::TooLarge(Cause::TooLargeToHold(error).into()));
+            }
+            Err(error @ PartError::Gap { .. }) => return Err(Misfit(error.to_string())),
+        };
         self.is_joining = joined.is_none();
         let Some(text) = joined else {
             return Ok(Step::Ignored);

@@ -123,7 +123,7 @@ async fn asked(line: &mut crate::fake_hub::Line) -> (i64, u64) {
     let (id, _, start) = line.subscribe().await;
     match start {
         SubscribeStart::Log => (id, 0),
-        SubscribeStart::Position(position) => (id, position.seq.get()),
+        SubscribeStart::LogAfter(position) => (id, position.seq.get()),
         other => panic!("the client asked for {other:?}"),
     }
 }
@@ -283,7 +283,7 @@ async fn a_gap_on_the_wire_is_asked_for_again() {
     line.send(&event("th", 3)).await;
     assert_eq!(
         line.subscribed("resumed", 3).await,
-        SubscribeStart::Position(at(1))
+        SubscribeStart::LogAfter(at(1))
     );
     line.send(&event("th", 2)).await;
     line.send(&event("th", 3)).await;
@@ -312,7 +312,7 @@ async fn many_threads_share_one_socket_and_return_together() {
         let mut line = hub.accept().await;
         for _ in 0..THREADS {
             let (id, thread, start) = line.subscribe().await;
-            let SubscribeStart::Position(position) = start else {
+            let SubscribeStart::LogAfter(position) = start else {
                 // Its first entry may have been lost with the connection's last bytes.
                 line.send(&subscribed(id, &thread, "log", 2)).await;
                 line.send(&event(&thread, 1)).await;

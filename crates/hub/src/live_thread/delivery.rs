@@ -4,7 +4,7 @@ use bytes::Bytes;
 use threadcast_thread_log::position::{Epoch, Seq};
 
 use super::{Budget, Taken};
-use crate::defaults::TAIL_BYTES;
+use crate::defaults::{FAR_BYTES, FAR_ENTRIES, NEAR_ENTRIES, TAIL_BYTES};
 use crate::frame::Encoded;
 use crate::tail::{Tail, TooOld};
 
@@ -17,6 +17,19 @@ pub(crate) struct Place {
     pub(crate) told: Epoch,
     /// Which of the logs that this live thread has held it stands in.
     pub(crate) generation: u32,
+}
+
+/// How a subscription is served (docs/protocol.md §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Serve {
+    /// Every entry by itself, however far behind.
+    Entries,
+    /// Compacted if it is far behind.
+    Near,
+    /// Compacted as long as it is more than a few entries behind.
+    CatchingUp,
+    /// Compacted if that can save anything: its socket is slow.
+    Slow,
 }
 
 /// What comes next for a subscription.
@@ -36,9 +49,12 @@ pub(crate) enum Step {
     },
     /// The entries after the cursor belong to this epoch, which is to be told first.
     Epoch(Epoch),
-    /// The tail has lost what follows the cursor; entries up to `until` may be sent from the engine.
+    /// Not from the tail: entries up to `until` are to be sent from the engine, compacted or one by one.
     Behind {
         until: Seq,
+        is_compacted: bool,
+        /// Whether nothing follows `until` now.
+        is_all: bool,
     },
     /// The log was replaced by another one.
     Replaced,
@@ -111,6 +127,7 @@ impl Delivery {
     pub(super) fn step(
         &self,
         place: &Place,
+        serve: Serve,
         bytes: usize,
         slices: usize,
         out: &mut Vec<Bytes>,
@@ -125,6 +142,23 @@ impl Delivery {
             Some((_, first)) => Seq::new(first.get() - 1).unwrap_or(Seq::MAX),
             None => Seq::MAX,
         };
+        let head = self.tail.head();
+        // Where the tail holds a long frame it serves all: a block with it in would be a copy of each viewer's own.
+        let long = self.tail.long_after(place.cursor);
+        let behind = |is_compacted| {
+            let before_long = long.and_then(|long| Seq::new(long.get() - 1));
+            // The engine may hold more than was folded, of an epoch that is not known here yet.
+            let until = until.min(before_long.unwrap_or(Seq::MAX)).min(head);
+            Step::Behind {
+                until,
+                is_compacted,
+                is_all: until >= head,
+            }
+        };
+        let is_long_next = long == Some(place.cursor.next());
+        if !is_long_next && self.is_to_compact(place.cursor, serve) {
+            return behind(true);
+        }
         match self.tail.slices_after(
             place.cursor,
             Budget {
@@ -138,13 +172,32 @@ impl Delivery {
             Ok(Taken::Frames { last, bytes }) => Step::Frames {
                 last,
                 bytes,
-                is_all: last >= self.tail.head(),
+                is_all: last >= head,
             },
             Ok(Taken::Long { seq, text }) => Step::Long { seq, text },
-            // The engine may hold more than was folded, of an epoch that is not known here yet.
-            Err(TooOld) => Step::Behind {
-                until: until.min(self.tail.head()),
-            },
+            Err(TooOld) => behind(match serve {
+                Serve::Entries => false,
+                Serve::Near => self.behind(place.cursor) > NEAR_ENTRIES,
+                // The same for all who come here.
+                Serve::CatchingUp | Serve::Slow => true,
+            }),
+        }
+    }
+
+    fn behind(&self, cursor: Seq) -> u64 {
+        self.tail.head().get().saturating_sub(cursor.get())
+    }
+
+    fn is_to_compact(&self, cursor: Seq, serve: Serve) -> bool {
+        let behind = self.behind(cursor);
+        match serve {
+            Serve::Entries => false,
+            Serve::Near => {
+                behind > FAR_ENTRIES
+                    || behind > NEAR_ENTRIES && self.tail.holds_more_after(cursor, FAR_BYTES)
+            }
+            Serve::CatchingUp => behind > NEAR_ENTRIES,
+            Serve::Slow => behind > 1,
         }
     }
 
@@ -172,9 +225,52 @@ mod tests {
     fn what_the_engine_holds_beyond_the_fold_is_not_sent() {
         let mut delivery = Delivery::default();
         let mut place = delivery.place();
-        delivery.skip_to(seq(10));
+        delivery.skip_to(seq(20));
         place.cursor = seq(3);
-        let step = delivery.step(&place, 1000, 10, &mut Vec::new());
-        assert_eq!(step, Step::Behind { until: seq(10) });
+        let step = delivery.step(&place, Serve::Entries, 1000, 10, &mut Vec::new());
+        let behind = |is_compacted| Step::Behind {
+            until: seq(20),
+            is_compacted,
+            is_all: true,
+        };
+        assert_eq!(step, behind(false));
+        let step = delivery.step(&place, Serve::Near, 1000, 10, &mut Vec::new());
+        assert_eq!(step, behind(true));
+    }
+
+    /// Goal: an event of megabytes is encoded once, whoever is behind and wherever. Method: a tail with a long frame in it,
+    /// and cursors around it.
+    #[test]
+    fn a_long_frame_that_the_tail_holds_is_never_made_again_for_who_is_behind() {
+        let ready = |count: usize| Encoded::Frames {
+            bytes: b"\x81\x01x".repeat(count),
+            ends: (1..=count).map(|at| u32::try_from(at * 3).unwrap()).collect(),
+        };
+        let long = Bytes::from("x".repeat(1000));
+        let mut delivery = Delivery::default();
+        delivery.push(vec![ready(40), Encoded::Long(long.clone()), ready(40)]);
+        let mut place = delivery.place();
+        for serve in [Serve::Near, Serve::CatchingUp, Serve::Slow] {
+            for (cursor, until, is_all) in [(10, 40, false), (39, 40, false), (41, 81, true)] {
+                place.cursor = seq(cursor);
+                let step = delivery.step(&place, serve, 1000, 10, &mut Vec::new());
+                if serve != Serve::Near {
+                    let is_compacted = true;
+                    let until = seq(until);
+                    let behind = Step::Behind {
+                        until,
+                        is_compacted,
+                        is_all,
+                    };
+                    assert_eq!(step, behind, "after {cursor}");
+                }
+            }
+            place.cursor = seq(40);
+            let step = delivery.step(&place, serve, 1000, 10, &mut Vec::new());
+            let Step::Long { text, .. } = &step else {
+                panic!("{step:?}");
+            };
+            assert_eq!(text.as_ptr(), long.as_ptr(), "the same for all");
+        }
     }
 }

@@ -10,7 +10,7 @@ use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::{Epoch, Position, PositionVerdict, Seq, verdict};
 use threadcast_wire::hub_frame::ThreadTag;
 
-use crate::baseline::Baseline;
+use crate::baseline::{Baseline, BaselineBounds, estimate};
 use crate::defaults::LOAD_LIMIT;
 
 /// The log keeps only its end, and no checkpoint stands for the rest.
@@ -113,11 +113,24 @@ impl Folded {
         self.baseline.take_if(|baseline| !baseline.serves(head));
     }
 
+    /// About how long the baseline is that a viewer would get now, and up to where it reaches.
+    pub(super) fn baseline_length(&self) -> (usize, Seq) {
+        let head = self.fold.head();
+        match self
+            .baseline
+            .as_ref()
+            .filter(|baseline| baseline.serves(head))
+        {
+            Some(baseline) => (baseline.bytes(), baseline.seq),
+            None => (estimate(&self.fold), head),
+        }
+    }
+
     /// The latest snapshot if it still serves, else a new one; `None` without a log.
     pub(super) fn baseline(
         &mut self,
         tag: &ThreadTag,
-        part_over_bytes: usize,
+        bounds: BaselineBounds,
     ) -> Option<Arc<Baseline>> {
         let head = self.fold.head();
         if head == Seq::ZERO {
@@ -130,7 +143,7 @@ impl Folded {
         {
             return Some(Arc::clone(baseline));
         }
-        let baseline = Arc::new(Baseline::of(&self.fold, tag, part_over_bytes));
+        let baseline = Arc::new(Baseline::of(&self.fold, tag, bounds));
         self.baseline = Some(Arc::clone(&baseline));
         Some(baseline)
     }

@@ -30,7 +30,7 @@ pub(super) enum Finished {
 pub(super) async fn find(hub: Hub, thread: ThreadId, start: SubscribeStart) -> Finished {
     let found = async {
         let live = hub.live(&thread).await?;
-        if let SubscribeStart::Position(position) = &start {
+        if let SubscribeStart::Position(position) | SubscribeStart::LogAfter(position) = &start {
             live.verdict(position).await?;
         }
         Ok(live)

@@ -1,11 +1,10 @@
-//! A cursor older than its thread's tail: entries are read from the engine, a few at a time, for this viewer alone.
+//! A cursor that its thread's tail does not serve: entries are read from the engine, as they are or compacted.
 
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use threadcast_thread_log::entry::Entry;
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::Seq;
 use threadcast_wire::hub_frame::ResetReason;
@@ -13,66 +12,78 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::sleep;
 
 use super::Session;
-use super::outbox::Wants;
+use super::outbox::{Share, Turn, What};
 use super::parts::LongFrame;
 use crate::backoff::Backoff;
+use crate::block::Block;
 use crate::decisions::engine_error_body;
-use crate::defaults::{CATCH_UP_LIMIT, QUANTUM_BYTES};
-use crate::frame::{Encoded, encode};
 use crate::live_thread::LiveThread;
+
+/// What a subscription that is behind needs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Need {
+    /// The last entry that may be sent.
+    pub(super) until: Seq,
+    pub(super) is_compacted: bool,
+    /// Whether nothing followed `until` when this was found.
+    pub(super) is_all: bool,
+}
 
 /// A read of the engine for one subscription.
 pub(super) struct Reading {
     pub(super) slot: u32,
-    until: Seq,
-    entries: BoxFuture<'static, Result<Vec<Entry>, EngineError>>,
-}
-
-/// Ready frames made for one subscription from what the engine gave.
-pub(super) struct Batch {
-    pub(super) slot: u32,
-    pub(super) frames: Bytes,
-    pub(super) last: Seq,
+    need: Need,
+    block: BoxFuture<'static, Result<Option<Arc<Block>>, EngineError>>,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Begins to read the engine, unless it is being read for another subscription.
-    pub(super) fn begin_reading(&mut self, cx: &mut Context<'_>, slot: u32, until: Seq) {
-        if self.outbox.reading.is_some() || self.outbox.batch.is_some() {
-            return self.outbox.park(slot, Wants::Reading);
+    pub(super) fn begin_reading(
+        &mut self,
+        cx: &mut Context<'_>,
+        slot: u32,
+        need: Need,
+        turn: &mut Turn,
+    ) {
+        if self.outbox.reading.is_some() {
+            return self.outbox.for_reading.push(slot);
         }
         let Some(subscription) = self.subscriptions.get_mut(slot) else {
             return;
         };
-        let (live, after) = (subscription.live.clone(), subscription.place.cursor);
-        let entries = read(live, after).boxed();
-        self.outbox.reading = Some(Box::new(Reading {
-            slot,
-            until,
-            entries,
-        }));
-        self.poll_engine_read(cx);
+        let live = subscription.live.clone();
+        let (after, generation) = (subscription.place.cursor, subscription.place.generation);
+        let block = read(live, generation, after, need).boxed();
+        // Until it is read nothing else of its thread can be sent.
+        subscription.is_queued = true;
+        self.outbox.reading = Some(Box::new(Reading { slot, need, block }));
+        self.poll_reading(cx, Some(turn));
     }
 
-    /// Takes in what the engine gave.
-    pub(super) fn poll_engine_read(&mut self, cx: &mut Context<'_>) {
+    /// Takes in what the engine gave. Without a turn, for a socket that is blocked, it is let go: others may wait for the
+    /// same block, so it has to be read to its end.
+    pub(super) fn poll_reading(&mut self, cx: &mut Context<'_>, turn: Option<&mut Turn>) {
         let Some(reading) = &mut self.outbox.reading else {
             return;
         };
-        let Poll::Ready(entries) = reading.entries.poll_unpin(cx) else {
+        let Poll::Ready(block) = reading.block.poll_unpin(cx) else {
             return;
         };
-        let Reading { slot, until, .. } = **reading;
+        let Reading { slot, need, .. } = **reading;
         self.outbox.reading = None;
-        // Before what was read is taken in: who then has to wait for a long frame stays parked.
-        self.unpark(Wants::Reading);
-        match entries {
-            Ok(entries) => self.take_entries(slot, until, &entries),
-            Err(error) => self.end_subscription(slot, &engine_error_body(&error)),
+        if let Some(subscription) = self.subscriptions.get_mut(slot) {
+            subscription.is_queued = false;
+            // What was marked meanwhile is found when this is sent.
+            subscription.flag.clear();
+        }
+        match (block, turn) {
+            (Ok(block), Some(turn)) => self.take_block(slot, need, block, turn),
+            (Ok(_), None) => self.queue(slot),
+            (Err(error), _) => self.end_subscription(slot, &engine_error_body(&error)),
         }
     }
 
-    fn take_entries(&mut self, slot: u32, until: Seq, entries: &[Entry]) {
+    fn take_block(&mut self, slot: u32, need: Need, block: Option<Arc<Block>>, turn: &mut Turn) {
         let Some(subscription) = self.subscriptions.get_mut(slot) else {
             return;
         };
@@ -80,40 +91,59 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             // It may be of another log than its viewer was told.
             return self.judge_anew(slot);
         }
-        if entries
-            .first()
-            .is_none_or(|first| first.seq != subscription.place.cursor.next())
-        {
+        let Some(block) = block else {
             return self.begin_anew(slot, ResetReason::Trimmed);
+        };
+        if need.is_compacted && subscription.is_better_off_anew(&block) {
+            return self.begin_anew(slot, ResetReason::Behind);
         }
-        let entries = &entries[..entries.partition_point(|entry| entry.seq <= until)];
-        let long_over = self.hub.limits().part_over_bytes;
-        let encoded = encode(subscription.live.tag(), entries, QUANTUM_BYTES, long_over);
-        match encoded.into_iter().next() {
-            Some(Encoded::Frames { bytes, ends }) => {
-                let last = subscription.place.cursor.plus(ends.len() as u64);
-                self.outbox.batch = Some(Box::new(Batch {
-                    slot,
-                    frames: bytes.into(),
-                    last,
-                }));
-            }
-            Some(Encoded::Long(text)) if self.outbox.long.is_none() => {
-                let seq = subscription.place.cursor.next();
-                self.outbox.long = Some(Box::new(LongFrame::new(slot, seq, text)));
-            }
-            Some(Encoded::Long(_)) => return self.outbox.park(slot, Wants::Long),
-            None => {}
+        if let Some(text) = block.long() {
+            return self.begin_long(LongFrame::of_block(slot, &block, text), turn);
         }
-        self.queue(slot);
+        let before = turn.slices.len();
+        turn.slices.extend(block.frames());
+        turn.push_share(Share {
+            slot,
+            slices: turn.slices.len() - before,
+            bytes: block.bytes(),
+            what: What::Block {
+                is_all: need.is_all && block.last() >= need.until,
+                block,
+            },
+        });
+    }
+
+    /// The socket took all of a block.
+    pub(super) fn advance_block(&mut self, slot: u32, block: &Block, is_all: bool) {
+        let Some(subscription) = self.subscriptions.get_mut(slot) else {
+            return;
+        };
+        subscription.place.cursor = block.last();
+        if is_all {
+            // What came since belongs to the next round.
+            subscription.has_caught_up();
+            subscription.mark_if_behind();
+        } else {
+            self.queue(slot);
+        }
     }
 }
 
-/// The entries after a cursor. While the log store is away the cursor waits for it: nothing is lost by that.
-async fn read(live: LiveThread, after: Seq) -> Result<Vec<Entry>, EngineError> {
+/// Entries after a cursor. While the log store is away the cursor waits for it: nothing is lost by that.
+async fn read(
+    live: LiveThread,
+    generation: u32,
+    after: Seq,
+    need: Need,
+) -> Result<Option<Arc<Block>>, EngineError> {
     let mut backoff = Backoff::default();
     loop {
-        match live.read(after, CATCH_UP_LIMIT).await {
+        let read = if need.is_compacted {
+            live.compacted(generation, after, need.until).await
+        } else {
+            live.as_they_are(after, need.until).await
+        };
+        match read {
             Err(EngineError::Unavailable(error)) => {
                 tracing::warn!(thread = %live.thread(), %error, "the log store is away; it is asked again");
             }

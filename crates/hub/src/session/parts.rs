@@ -1,5 +1,7 @@
 //! A frame too long for one piece, sent in parts (docs/protocol.md §4.6), one a turn.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use threadcast_thread_log::position::Seq;
 use threadcast_wire::hub_frame::write_part;
@@ -8,7 +10,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::Session;
-use super::outbox::{Turn, Wants, What};
+use super::outbox::{Turn, What};
+use crate::block::Block;
 use crate::frame::ready;
 use crate::subscription::Due;
 
@@ -23,6 +26,8 @@ pub(super) struct LongFrame {
     n: u64,
     /// What the viewer has once the last part was sent.
     seq: Seq,
+    /// The block whose only frame it is: as long as it is sent, others who need it share it.
+    _block: Option<Arc<Block>>,
 }
 
 impl LongFrame {
@@ -33,17 +38,26 @@ impl LongFrame {
             at: 0,
             n: 1,
             seq,
+            _block: None,
+        }
+    }
+
+    /// The only frame of a block.
+    pub(super) fn of_block(slot: u32, block: &Arc<Block>, text: Bytes) -> Self {
+        Self {
+            _block: Some(Arc::clone(block)),
+            ..Self::new(slot, block.last(), text)
         }
     }
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// Begins to send a frame in parts, unless another one is being sent.
-    pub(super) fn begin_long(&mut self, slot: u32, seq: Seq, text: Bytes, turn: &mut Turn) {
+    pub(super) fn begin_long(&mut self, long: LongFrame, turn: &mut Turn) {
         if self.outbox.long.is_some() {
-            return self.outbox.park(slot, Wants::Long);
+            return self.outbox.for_long.push(long.slot);
         }
-        self.outbox.long = Some(Box::new(LongFrame::new(slot, seq, text)));
+        self.outbox.long = Some(Box::new(long));
         self.push_part(turn);
     }
 
@@ -78,6 +92,5 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             subscription.due = Due::Entries;
         }
         self.outbox.long = None;
-        self.unpark(Wants::Long);
     }
 }

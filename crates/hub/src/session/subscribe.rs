@@ -13,31 +13,34 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Session;
 use crate::live_thread::LiveThread;
-use crate::subscription::{Due, Subscription};
+use crate::subscription::{Detail, Due, Subscription};
 
 /// Where a subscription begins, when it is not where its place stands.
 struct Beginning {
     mode: Mode,
     cursor: Seq,
     due: Due,
+    detail: Detail,
     reset: Option<ResetReason>,
 }
 
 impl Beginning {
-    fn entries(mode: Mode, cursor: Seq) -> Self {
+    fn entries(mode: Mode, cursor: Seq, detail: Detail) -> Self {
         Self {
             mode,
             cursor,
             due: Due::Entries,
+            detail,
             reset: None,
         }
     }
 
-    fn baseline(reset: Option<ResetReason>) -> Self {
+    fn baseline(reset: Option<ResetReason>, detail: Detail) -> Self {
         Self {
             mode: Mode::Snapshot,
             cursor: Seq::ZERO,
             due: Due::Baseline,
+            detail,
             reset,
         }
     }
@@ -63,11 +66,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             return self.push_error(id.as_ref(), &error);
         }
         let slot = held.unwrap_or_else(|| self.subscriptions.free_slot());
-        self.forget(slot);
         let mut subscription = Subscription::new(live, &self.state.ready, slot);
         let beginning = beginning(&subscription, start);
+        if beginning.due == Due::Baseline
+            && let Some(error) = self.too_large(&subscription.live)
+        {
+            return self.push_error(id.as_ref(), &error);
+        }
+        self.forget(slot);
         self.push_beginning(id, &subscription, &beginning);
-        subscription.begin(beginning.cursor, beginning.due);
+        subscription.begin(beginning.cursor, beginning.due, beginning.detail);
         self.subscriptions.put(slot, subscription);
         self.state.ready.reserve(self.subscriptions.count());
         self.queue_ready(slot);
@@ -142,9 +150,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         let Some(held) = self.subscriptions.get_mut(slot) else {
             return;
         };
-        let mut subscription = Subscription::new(held.live.clone(), &self.state.ready, slot);
-        self.push_beginning(None, &subscription, &Beginning::baseline(Some(reason)));
-        subscription.begin(Seq::ZERO, Due::Baseline);
+        let (live, detail) = (held.live.clone(), held.detail);
+        if self.too_large(&live).is_some() {
+            return self.end_too_large(slot);
+        }
+        let mut subscription = Subscription::new(live, &self.state.ready, slot);
+        // Who was to be told only what comes holds all of it from here on.
+        let detail = match detail {
+            Detail::Entries => Detail::Entries,
+            Detail::Fold | Detail::Tail => Detail::Fold,
+        };
+        let beginning = Beginning::baseline(Some(reason), detail);
+        self.push_beginning(None, &subscription, &beginning);
+        subscription.begin(beginning.cursor, beginning.due, beginning.detail);
         self.subscriptions.put(slot, subscription);
         self.queue_ready(slot);
     }
@@ -155,6 +173,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             self.forget(slot);
             self.subscriptions.remove(slot);
         }
+    }
+
+    /// The refusal of a thread whose baseline would be too long.
+    pub(super) fn too_large(&self, live: &LiveThread) -> Option<ErrorBody> {
+        let limit = self.hub.limits().baseline_bytes;
+        let (bytes, _) = live.baseline_length();
+        (bytes > limit).then(|| baseline_too_large(limit))
+    }
+
+    /// Ends a subscription that needs a baseline which is too long.
+    pub(super) fn end_too_large(&mut self, slot: u32) {
+        let error = baseline_too_large(self.hub.limits().baseline_bytes);
+        self.end_subscription(slot, &error);
     }
 
     /// Ends a subscription that cannot be served.
@@ -169,22 +200,34 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     }
 }
 
+fn baseline_too_large(limit: usize) -> ErrorBody {
+    let message = format!(
+        "a baseline of this thread is over {limit} bytes; `start` can be `tail`, or `log` for its entries one by one"
+    );
+    ErrorBody::new(ErrorCode::TooLarge, message).with_details(json!({ "limit": limit }))
+}
+
 /// Where a new subscription begins; its place is that of a viewer who has all there is. A log that takes this one's place
 /// after the subscription was made is told by its first step.
 fn beginning(subscription: &Subscription, start: &SubscribeStart) -> Beginning {
     match start {
-        SubscribeStart::Keep | SubscribeStart::Snapshot => Beginning::baseline(None),
+        SubscribeStart::Keep | SubscribeStart::Snapshot => Beginning::baseline(None, Detail::Fold),
         SubscribeStart::Log if subscription.live.first_retained() > Seq::ZERO.next() => {
-            Beginning::baseline(Some(ResetReason::Trimmed))
+            Beginning::baseline(Some(ResetReason::Trimmed), Detail::Entries)
         }
-        SubscribeStart::Log => Beginning::entries(Mode::Log, Seq::ZERO),
-        SubscribeStart::Tail => Beginning::entries(Mode::Tail, subscription.place.cursor),
-        SubscribeStart::Position(position) => {
-            match reset_reason(subscription.live.verdict_here(position)) {
-                None => Beginning::entries(Mode::Resumed, position.seq),
-                Some(reason) => Beginning::baseline(Some(reason)),
-            }
+        SubscribeStart::Log => Beginning::entries(Mode::Log, Seq::ZERO, Detail::Entries),
+        SubscribeStart::Tail => {
+            Beginning::entries(Mode::Tail, subscription.place.cursor, Detail::Tail)
         }
+        SubscribeStart::Position(position) => resumed(subscription, position, Detail::Fold),
+        SubscribeStart::LogAfter(position) => resumed(subscription, position, Detail::Entries),
+    }
+}
+
+fn resumed(subscription: &Subscription, position: &Position, detail: Detail) -> Beginning {
+    match reset_reason(subscription.live.verdict_here(position)) {
+        None => Beginning::entries(Mode::Resumed, position.seq, detail),
+        Some(reason) => Beginning::baseline(Some(reason), detail),
     }
 }
 

@@ -11,7 +11,9 @@ use threadcast_wire::hub_frame::write_epoch;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Session;
-use super::outbox::{Share, Turn, Wants, What};
+use super::catch_up::Need;
+use super::outbox::{Share, Turn, What};
+use super::parts::LongFrame;
 use crate::baseline::BaselineBody;
 use crate::defaults::{QUANTUM_BYTES, SLICES_MAX};
 use crate::frame::ready;
@@ -25,37 +27,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             return;
         };
         subscription.flag.clear();
+        self.outbox.leave(slot);
         // The tail tells by itself that the log was replaced; what stands beside it does not.
-        let is_beside = subscription.due == Due::Baseline || self.outbox.has_source(slot);
+        let is_sending_long = self.outbox.is_sending_long(slot);
+        let is_beside = subscription.due == Due::Baseline || is_sending_long;
         if is_beside && subscription.live.generation() != subscription.place.generation {
             return self.judge_anew(slot);
         }
-        if self
-            .outbox
-            .long
-            .as_ref()
-            .is_some_and(|long| long.slot == slot)
-        {
+        if is_sending_long {
             return self.push_part(turn);
-        }
-        if let Some(batch) = self.outbox.batch.take_if(|batch| batch.slot == slot) {
-            turn.push(
-                slot,
-                batch.frames,
-                What::Frames {
-                    last: batch.last,
-                    is_all: false,
-                },
-            );
-            return self.unpark(Wants::Reading);
-        }
-        if self
-            .outbox
-            .reading
-            .as_ref()
-            .is_some_and(|reading| reading.slot == slot)
-        {
-            return;
         }
         if subscription.due == Due::Baseline {
             return self.push_baseline(slot, turn);
@@ -71,10 +51,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         let before = turn.slices.len();
         let step = subscription.live.step(
             &subscription.place,
+            subscription.serve(self.pace.is_slow()),
             QUANTUM_BYTES,
             SLICES_MAX - 1 - before,
             &mut turn.slices,
         );
+        subscription.note(&step);
         match step {
             Step::CaughtUp => {}
             Step::Frames {
@@ -90,9 +72,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                     what: What::Frames { last, is_all },
                 });
             }
-            Step::Long { seq, text } => self.begin_long(slot, seq, text, turn),
+            Step::Long { seq, text } => self.begin_long(LongFrame::new(slot, seq, text), turn),
             Step::Epoch(epoch) => self.push_epoch(slot, epoch, turn),
-            Step::Behind { until } => self.begin_reading(cx, slot, until),
+            Step::Behind {
+                until,
+                is_compacted,
+                is_all,
+            } => {
+                let need = Need {
+                    until,
+                    is_compacted,
+                    is_all,
+                };
+                self.begin_reading(cx, slot, need, turn);
+            }
             Step::Replaced => self.judge_anew(slot),
         }
     }
@@ -126,7 +119,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                 BaselineBody::Frame(frame) => {
                     turn.push(slot, frame.clone(), What::Baseline(baseline.seq))
                 }
-                BaselineBody::Long(text) => self.begin_long(slot, baseline.seq, text.clone(), turn),
+                BaselineBody::Long(text) => {
+                    let long = LongFrame::new(slot, baseline.seq, text.clone());
+                    self.begin_long(long, turn);
+                }
+                BaselineBody::TooLarge => self.end_too_large(slot),
             },
         }
     }
@@ -134,26 +131,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     /// The subscription in this slot ends or begins anew: nothing of it is left.
     pub(super) fn forget(&mut self, slot: u32) {
         self.outbox.forget(slot);
-        self.unpark(Wants::Long);
-        self.unpark(Wants::Reading);
-    }
-
-    /// The socket is blocked: what was read for one subscription is read again when it takes more.
-    pub(super) fn drop_batch(&mut self) {
-        if self.outbox.batch.take().is_some() {
-            self.unpark(Wants::Reading);
-        }
-    }
-
-    /// Those who waited for this get their turn again.
-    pub(super) fn unpark(&mut self, for_this: Wants) {
-        let parked = std::mem::take(&mut self.outbox.parked);
-        for (slot, wants) in parked {
-            if wants == for_this {
-                self.queue(slot);
-            } else {
-                self.outbox.park(slot, wants);
-            }
+        if let Some(subscription) = self.subscriptions.get_mut(slot) {
+            subscription.is_queued = false;
         }
     }
 }

@@ -4,7 +4,8 @@
 //! becomes ready starts at the clock: having been idle earns nothing. So all who are ready share the socket by bytes,
 //! however long their frames are and wherever the socket blocks.
 //!
-//! Invariant: a slot is in it exactly while its subscription is marked as queued, at most once.
+//! Invariant: a slot is in it at most once, while its subscription is marked as queued; so is one that reads the engine,
+//! which is not in it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -32,33 +32,41 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         }
     }
 
-    /// Queues those whose tails have advanced.
+    /// Queues those whose tails have advanced, if a round may begin.
     pub(super) fn take_ready(&mut self) {
         let Self {
             state,
             subscriptions,
             outbox,
+            pace,
             ..
         } = self;
+        if !pace.may_begin() {
+            return;
+        }
         state.ready.drain(|slot| {
             if let Some(subscription) = subscriptions.get_mut(slot) {
                 outbox.turns.queue_ready(slot, subscription);
             }
         });
+        if outbox.has_turns() {
+            pace.begin();
+        }
     }
 
     /// Sends as much as the socket takes, up to a bound.
     pub(super) fn poll_write(&mut self, cx: &mut Context<'_>, now: Instant) -> io::Result<()> {
         for _ in 0..WRITES_PER_POLL {
             // Nothing is taken from tails or the engine for a socket that may still be blocked.
-            let turn = if self.outbox.is_blocked {
+            let was_blocked = self.pace.is_blocked();
+            let turn = if was_blocked {
                 Turn::default()
             } else {
                 self.gather(cx)
             };
             if turn.bytes == 0 && !self.stream().has_work() {
-                self.outbox.is_blocked = false;
-                if self.outbox.turns.is_empty() {
+                self.pace.offered(false);
+                if !self.outbox.has_turns() {
                     return Ok(());
                 }
                 continue;
@@ -68,10 +76,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             self.note(held, sent, now);
             self.commit(turn, sent.bytes);
             if sent.is_blocked {
-                self.drop_batch();
                 return Ok(());
             }
-            if self.outbox.turns.is_empty() {
+            if was_blocked {
+                self.take_ready();
+            }
+            if !self.outbox.has_turns() {
                 return Ok(());
             }
         }
@@ -81,7 +91,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
 
     /// Tells the heartbeat what became of a write that began with `held` bytes of the stream's own.
     fn note(&mut self, held: usize, sent: Sent, now: Instant) {
-        self.outbox.is_blocked = sent.is_blocked;
+        self.pace.offered(sent.is_blocked);
         let is_ping_alone = self.heartbeat.has_ping_queued() && held <= PING.len();
         if sent.bytes > 0 || sent.has_moved && !is_ping_alone {
             self.heartbeat.wrote(now);
@@ -95,7 +105,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
     fn gather(&mut self, cx: &mut Context<'_>) -> Turn {
         let mut turn = Turn::default();
         let mut idle_turns = 0;
+        self.poll_reading(cx, Some(&mut turn));
         while turn.has_room() && idle_turns < IDLE_TURNS_MAX {
+            for slot in self.outbox.unpark() {
+                self.queue(slot);
+            }
             let Some((slot, _)) = self.outbox.turns.next(&mut self.subscriptions) else {
                 break;
             };
@@ -128,10 +142,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         let Some(subscription) = self.subscriptions.get_mut(share.slot) else {
             return;
         };
-        if let What::Frames { .. } = share.what {
-            subscription.place.cursor = subscription.place.cursor.plus(frame_count(slices, taken));
-            subscription.served += taken as u64;
+        let place = &mut subscription.place;
+        match &share.what {
+            What::Frames { .. } => place.cursor = place.cursor.plus(frame_count(slices, taken)),
+            What::Block { block, .. } => {
+                let frames = usize::try_from(frame_count(slices, taken)).unwrap_or(usize::MAX);
+                place.cursor = block.cursor_after(place.cursor, frames);
+            }
+            What::Baseline(_) | What::Epoch(_) | What::Part { .. } => {
+                return self.queue(share.slot);
+            }
         }
+        subscription.served += taken as u64;
         self.queue(share.slot);
     }
 
@@ -151,6 +173,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                     return;
                 }
             }
+            What::Block { block, is_all } => return self.advance_block(slot, &block, is_all),
             What::Baseline(seq) => {
                 subscription.place.cursor = seq;
                 subscription.due = Due::Entries;

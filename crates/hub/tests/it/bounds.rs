@@ -48,21 +48,23 @@ async fn long_frames_of_several_threads_wait_for_each_other() {
 async fn an_event_longer_than_the_tail_is_encoded_once_for_all() {
     let rig = Rig::new();
     let mut viewers = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..6 {
         let mut viewer = rig.connect_buffering(16 << 10).await;
         viewer.welcome().await;
         viewer.subscribe("t").await;
         viewers.push(viewer);
     }
     let reads = rig.engine.reads();
-    let mut entries = vec![long_delta("none", 600_000)];
+    let mut entries = vec![long_delta("none", 1_200_000)];
     entries.extend(run("t", 1, 2));
     let head = rig.engine.write("t", entries).await.get();
     join_all(viewers.iter_mut().map(|viewer| viewer.read_to("t", head))).await;
     for viewer in &viewers {
-        assert_eq!(viewer.replica("t").entries, rig.engine.told("t").await);
+        rig.assert_whole(viewer, "t").await;
     }
-    assert_eq!(rig.engine.reads(), reads, "a copy of one viewer's own");
+    // What follows is compacted, for their sockets are slow, and that once for all, too.
+    let reads = rig.engine.reads() - reads;
+    assert!(reads <= 3, "{reads} reads: copies of a viewer's own");
 }
 
 /// Goal: answers that are not read cost one answer, and all come in the end. Method: many questions in one write, each

@@ -10,5 +10,6 @@ mod drain;
 mod faults;
 mod liveness;
 mod requests;
+mod slow;
 mod subscribe;
 mod support;

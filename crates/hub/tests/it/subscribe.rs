@@ -1,11 +1,14 @@
 use serde_json::json;
+use threadcast_hub::live_thread::LiveThread;
+use threadcast_run_registry::conversation::THREAD_MESSAGES_BYTES_MAX;
+use threadcast_run_registry::event_bounds::STATE_SNAPSHOT_BYTES_MAX;
 use threadcast_thread_log::engine::Engine;
 use threadcast_wire::hub_frame::{HubFrame, Mode};
 use threadcast_wire::limits::Limits;
 
 use super::support::Rig;
 use super::support::engine::TestEngine;
-use super::support::log::{run, thread};
+use super::support::log::{event, run, thread};
 use super::support::viewer::held_by_hub;
 
 #[tokio::test]
@@ -70,6 +73,34 @@ async fn a_tail_tells_only_what_comes() {
     );
 }
 
+/// Goal: the longest conversation that a thread may hold can be joined. Method: as many bytes of messages as are allowed,
+/// and as much state, by default limits; the client holds it as one frame.
+#[tokio::test]
+async fn the_longest_thread_is_joined_by_a_snapshot() {
+    let rig = Rig::new();
+    let mut entries = run("t", 1, 1);
+    entries.truncate(4);
+    let state = json!({ "all": "x".repeat(STATE_SNAPSHOT_BYTES_MAX - 100) });
+    entries.push(event(&json!({ "type": "STATE_SNAPSHOT", "snapshot": state })));
+    let delta = event(
+        &json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": "m1", "delta": "x".repeat(4_000_000) }),
+    );
+    rig.engine.write("t", entries).await;
+    let live = rig.hub.live(&thread("t")).await.unwrap();
+    let bytes = |live: &LiveThread| live.with_fold(|fold| fold.conversation().messages_bytes());
+    rig.engine.write("t", vec![delta.clone()]).await;
+    live.catch_up().await.unwrap();
+    let each = bytes(&live);
+    let more = (THREAD_MESSAGES_BYTES_MAX - each) / each;
+    rig.engine.write("t", vec![delta; more]).await;
+    live.catch_up().await.unwrap();
+    assert!(bytes(&live) > THREAD_MESSAGES_BYTES_MAX - each);
+
+    let viewer = rig.watch("t").await;
+    assert_eq!(viewer.replica("t").history, ["subscribed", "events"]);
+    assert_eq!(viewer.replica("t").held(), held_by_hub(&rig.hub, "t").await);
+}
+
 /// Goal: whoever comes back with a position has every entry exactly once. Method: a viewer leaves after every entry of
 /// a log that goes on growing, and comes back.
 #[tokio::test]
@@ -92,12 +123,7 @@ async fn a_viewer_resumes_from_every_position() {
             .await
             .get();
         again.read_to("t", head).await;
-        assert_eq!(
-            again.replica("t").entries,
-            rig.engine.told("t").await,
-            "after a cut at {cut}"
-        );
-        assert_eq!(again.replica("t").held(), held_by_hub(&rig.hub, "t").await);
+        rig.assert_whole(&again, "t").await;
     }
 }
 

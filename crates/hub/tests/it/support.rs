@@ -2,10 +2,12 @@
 
 pub(crate) mod agents;
 pub(crate) mod engine;
+pub(crate) mod line;
 pub(crate) mod log;
 pub(crate) mod viewer;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use threadcast_hub::hub::{Hub, HubConfig, Peer};
@@ -16,7 +18,8 @@ use tokio::io::duplex;
 
 use agents::ScriptedAgents;
 use engine::TestEngine;
-use viewer::Viewer;
+use line::Line;
+use viewer::{Viewer, held_by_hub};
 
 /// No test waits longer for something that should happen at once.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
@@ -50,14 +53,21 @@ impl Rig {
 
     /// A viewer whose socket buffers `capacity` bytes each way.
     pub(crate) async fn connect_buffering(&self, capacity: usize) -> Viewer {
+        self.connect_counting(capacity).await.0
+    }
+
+    /// The same, and how often the hub wrote to it.
+    pub(crate) async fn connect_counting(&self, capacity: usize) -> (Viewer, Arc<AtomicUsize>) {
         let (here, there) = duplex(capacity);
+        let there = Line::new(there);
+        let writes = there.writes();
         let hub = self.hub.clone();
         let peer = Peer {
             principal: person("ann"),
             early_bytes: Vec::new(),
         };
         tokio::spawn(async move { hub.serve(there, peer).await });
-        Viewer::of(here).await
+        (Viewer::of(Line::new(here)).await, writes)
     }
 
     /// A viewer that has read its `welcome`.
@@ -73,6 +83,13 @@ impl Rig {
         viewer.subscribe(thread).await;
         viewer.catch_up(thread).await;
         viewer
+    }
+
+    /// Fails unless what the viewer holds and was told is what the log and its fold say.
+    pub(crate) async fn assert_whole(&self, viewer: &Viewer, id: &str) {
+        let replica = viewer.replica(id);
+        replica.assert_tells(&self.engine.told(id).await);
+        assert_eq!(replica.held(), held_by_hub(&self.hub, id).await);
     }
 
     /// Waits until the hub says so of its sessions.

@@ -35,8 +35,8 @@ pub enum FrameProblem {
     OnBusyNotServed { found: Box<str> },
     #[error("`reason` is {found} bytes long, at most {REASON_BYTES_MAX} are allowed")]
     ReasonTooLong { found: usize },
-    #[error("`start` and a position exclude each other, found both")]
-    StartAndPosition,
+    #[error("with a position `start` can only be `log`, found `{found}`")]
+    StartAndPosition { found: &'static str },
     #[error("op `{op}` is not served by this version")]
     UnknownOp { op: Box<str> },
 }
@@ -53,7 +53,7 @@ impl FrameError {
             | FrameProblem::NotAnObject { .. }
             | FrameProblem::OnBusyNotServed { .. }
             | FrameProblem::ReasonTooLong { .. }
-            | FrameProblem::StartAndPosition => ErrorCode::BadFrame,
+            | FrameProblem::StartAndPosition { .. } => ErrorCode::BadFrame,
         }
     }
 

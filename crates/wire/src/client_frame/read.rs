@@ -105,21 +105,25 @@ fn subscribe(frame: &Members<'_>) -> Result<ClientOp, FrameProblem> {
     let epoch = frame.read_if("epoch", |json| {
         members::string(json).map(|epoch| Epoch::new(&*epoch))
     })?;
-    let start = frame.read_if("start", |json| match &*members::string(json)? {
-        "snapshot" => Ok(SubscribeStart::Snapshot),
-        "log" => Ok(SubscribeStart::Log),
-        "tail" => Ok(SubscribeStart::Tail),
-        found => Err(ReadError::new(Problem::NotOneOf {
-            allowed: STARTS,
-            found: shortened(found).into(),
-        })),
+    let start = frame.read_if("start", |json| {
+        let found = members::string(json)?;
+        let start = STARTS.iter().copied().find(|start| *start == &*found);
+        start.ok_or_else(|| {
+            ReadError::new(Problem::NotOneOf {
+                allowed: STARTS,
+                found: shortened(&found).into(),
+            })
+        })
     })?;
     let start = match (after, epoch, start) {
-        (Some(_), Some(_), Some(_)) => return Err(FrameProblem::StartAndPosition),
         (Some(seq), Some(epoch), None) => SubscribeStart::Position(Position { epoch, seq }),
+        (Some(seq), Some(epoch), Some("log")) => SubscribeStart::LogAfter(Position { epoch, seq }),
+        (Some(_), Some(_), Some(found)) => return Err(FrameProblem::StartAndPosition { found }),
         (Some(_), None, _) => return Err(FrameProblem::HalfPosition { found: "after" }),
         (None, Some(_), _) => return Err(FrameProblem::HalfPosition { found: "epoch" }),
-        (None, None, Some(start)) => start,
+        (None, None, Some("log")) => SubscribeStart::Log,
+        (None, None, Some("tail")) => SubscribeStart::Tail,
+        (None, None, Some(_)) => SubscribeStart::Snapshot,
         (None, None, None) => SubscribeStart::Keep,
     };
     Ok(ClientOp::Subscribe { thread, start })

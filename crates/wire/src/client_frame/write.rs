@@ -1,6 +1,7 @@
 //! Client frame to text.
 
 use serde::Serialize;
+use threadcast_thread_log::position::Position;
 
 use super::{ClientFrame, ClientOp, OnBusy, SubscribeStart};
 use crate::write::{member, member_raw, push};
@@ -93,11 +94,17 @@ fn write_start(out: &mut Vec<u8>, start: &SubscribeStart) {
         SubscribeStart::Snapshot => member(out, "start", "snapshot"),
         SubscribeStart::Log => member(out, "start", "log"),
         SubscribeStart::Tail => member(out, "start", "tail"),
-        SubscribeStart::Position(position) => {
-            member(out, "epoch", &position.epoch);
-            member(out, "after", &position.seq);
+        SubscribeStart::Position(position) => write_position(out, position),
+        SubscribeStart::LogAfter(position) => {
+            write_position(out, position);
+            member(out, "start", "log");
         }
     }
+}
+
+fn write_position(out: &mut Vec<u8>, position: &Position) {
+    member(out, "epoch", &position.epoch);
+    member(out, "after", &position.seq);
 }
 
 fn member_if(out: &mut Vec<u8>, name: &str, value: Option<&impl Serialize>) {

@@ -73,7 +73,7 @@ const FRAMES: [(&str, &str); 44] = [
     ),
     (
         "subscribe twice over",
-        r#"{"id":7,"op":"subscribe","threadId":"t","epoch":"e","after":4,"start":"log"}"#,
+        r#"{"id":7,"op":"subscribe","threadId":"t","epoch":"e","after":4,"start":"tail"}"#,
     ),
     (
         "subscribe from elsewhere",

@@ -76,7 +76,11 @@ fn subscriptions() -> Vec<(&'static str, ClientOp)> {
         ("subscribe-tail", subscribe(SubscribeStart::Tail)),
         (
             "subscribe-position",
-            subscribe(SubscribeStart::Position(position)),
+            subscribe(SubscribeStart::Position(position.clone())),
+        ),
+        (
+            "subscribe-log-after-position",
+            subscribe(SubscribeStart::LogAfter(position)),
         ),
         ("subscribe-position-of-nothing", subscribe(nothing)),
         ("subscribe-escaped-id", odd),

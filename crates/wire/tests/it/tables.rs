@@ -132,10 +132,10 @@ fn a_heartbeat_is_moved_inside_the_bounds() {
 
 #[test]
 fn reset_reasons_are_the_verdicts_of_section_2_2() {
-    // Valid is no reason, and `behind` is reserved behind the table.
+    // Valid is no reason, and `behind` is told of a valid position.
     let verdicts = table("### 2.2 What it is worth").into_iter();
     let mut written: Vec<_> = verdicts.skip(1).map(|row| row[0].clone()).collect();
     written.insert(0, "behind".to_owned());
     assert_eq!(written, ResetReason::ALL.map(ResetReason::as_str));
-    assert!(PROTOCOL.contains("One more reason is reserved: `behind`"));
+    assert!(PROTOCOL.contains("There is one more, `behind`"));
 }

@@ -15,6 +15,9 @@ use super::*;
 
 mod frames;
 
+/// What a machine under test holds of a frame that comes in parts.
+const JOINED_BYTES: usize = 64 << 10;
+
 /// What the line and the hub do next.
 #[derive(Clone, Debug)]
 enum Act {
@@ -171,14 +174,17 @@ impl Hub {
 
     fn subscribe(&mut self, id: RequestId, start: SubscribeStart) {
         let (mode, sent) = match start {
-            SubscribeStart::Position(position) if self.is_valid(&position) => {
+            SubscribeStart::Position(position) | SubscribeStart::LogAfter(position)
+                if self.is_valid(&position) =>
+            {
                 (Mode::Resumed, position.seq.get())
             }
             SubscribeStart::Log => (Mode::Log, 0),
             SubscribeStart::Tail => (Mode::Tail, self.log.len() as u64),
-            SubscribeStart::Position(_) | SubscribeStart::Snapshot | SubscribeStart::Keep => {
-                (Mode::Snapshot, 0)
-            }
+            SubscribeStart::Position(_)
+            | SubscribeStart::LogAfter(_)
+            | SubscribeStart::Snapshot
+            | SubscribeStart::Keep => (Mode::Snapshot, 0),
         };
         self.sent = sent;
         let head = self.head();
@@ -315,7 +321,7 @@ struct World {
 impl World {
     fn new(start: Start) -> Self {
         let hub = Hub::new();
-        let machine = Machine::new(hub.thread.clone(), start);
+        let machine = Machine::new(hub.thread.clone(), start, JOINED_BYTES);
         Self {
             hub,
             machine,
@@ -357,7 +363,7 @@ impl World {
                 self.subscribe();
             }
             Step::Broken(_) => self.reconnect(),
-            Step::Retry(error) | Step::Ended(error) => {
+            Step::Retry(error) | Step::Ended(error) | Step::TooLarge(error) => {
                 panic!("nobody ended the subscription: {error}")
             }
         }

@@ -18,7 +18,7 @@ async fn a_subscription_that_the_hub_ends_for_now_goes_on_from_its_position() {
         line.send(&unsubscribed("th", "unavailable")).await;
         assert_eq!(
             line.subscribed("resumed", 2).await,
-            SubscribeStart::Position(at(1))
+            SubscribeStart::LogAfter(at(1))
         );
     }
     line.send(&event("th", 2)).await;
@@ -55,7 +55,7 @@ async fn a_gap_among_many_open_questions_costs_no_connection() {
     }
     assert_eq!(
         line.subscribed("resumed", 9).await,
-        SubscribeStart::Position(at(1))
+        SubscribeStart::LogAfter(at(1))
     );
     for seq in 2..=9 {
         line.send(&event("th", seq)).await;
@@ -87,6 +87,46 @@ async fn a_refusal_of_an_older_subscription_does_not_end_the_new_one() {
     line.send(&subscribed(id, "th", "log", 1)).await;
     line.send(&event("th", 1)).await;
     assert_eq!(read_to(&mut thread, 0, 1).await, [1]);
+}
+
+/// Goal: a frame that is too long to hold costs its own subscription, not the connection again and again.
+#[tokio::test]
+async fn a_frame_too_long_to_hold_ends_its_subscription_and_tells_the_hub() {
+    let tight = Options {
+        joined_bytes: 100,
+        ..options()
+    };
+    let (_hub, client, mut line) = FakeHub::joined(tight).await;
+    let mut thread = within(client.subscribe("th".parse().unwrap(), Start::Snapshot))
+        .await
+        .unwrap();
+    line.subscribed("snapshot", 1).await;
+    let mut other = within(client.subscribe("other".parse().unwrap(), Start::Log))
+        .await
+        .unwrap();
+    let (id, ..) = line.subscribe().await;
+    line.send(&subscribed(id, "other", "log", 1)).await;
+    for n in 1..=3 {
+        let text = "x".repeat(60);
+        line.send(&format!(
+            r#"{{"op":"part","threadId":"th","n":{n},"text":"{text}"}}"#
+        ))
+        .await;
+    }
+    line.send(&event("other", 1)).await;
+    let frame = line.next().await;
+    assert!(
+        matches!(&frame.op, ClientOp::Unsubscribe { thread } if thread.as_str() == "th"),
+        "{frame:?}"
+    );
+    assert_eq!(read_to(&mut other, 0, 1).await, [1]);
+    let error = loop {
+        match within(thread.next_update()).await {
+            Ok(update) => assert!(matches!(update, Some(Update::Subscribed { .. }))),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!((error.code(), error.is_retryable()), ("too_large", false));
 }
 
 /// The largest depth counts for what an agent sends: frames and snapshots stand around it.

@@ -17,8 +17,12 @@ pub(crate) fn thread(id: &str) -> ThreadId {
 }
 
 pub(crate) fn event(event: &Value) -> NewEntry {
+    event_json(&RawJson::from_value(event))
+}
+
+pub(crate) fn event_json(json: &RawJson) -> NewEntry {
     let body = Body::Event {
-        json: RawJson::from_value(event),
+        json: json.clone(),
         from_chunk: false,
     };
     entry(body, Class::NONE)

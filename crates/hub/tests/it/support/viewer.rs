@@ -8,22 +8,23 @@ use serde_json::{Value, json};
 use threadcast_agui::event::Event;
 use threadcast_hub::hub::Hub;
 use threadcast_run_registry::conversation::Conversation;
+use threadcast_thread_log::entry::{Body, NewEntry};
 use threadcast_thread_log::position::Position;
 use threadcast_wire::hub_frame::{HubFrame, Mode, Welcome};
 use threadcast_wire::limits::JOINED_BYTES_MAX;
 use threadcast_wire::part::PartJoiner;
 use threadcast_wire::view::ThreadView;
-use tokio::io::DuplexStream;
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Message, Role};
 
 use super::SOON;
+use super::line::Line;
 use super::log::thread;
 
 #[derive(Debug)]
 pub(crate) struct Viewer {
-    socket: WebSocketStream<DuplexStream>,
+    socket: WebSocketStream<Line>,
     joiners: HashMap<String, PartJoiner>,
     pub(crate) threads: HashMap<String, Replica>,
     /// The threads of the frames that came, in order; a part counts as one.
@@ -45,6 +46,10 @@ pub(crate) struct Replica {
     pub(crate) entries: Vec<(u64, String)>,
     pub(crate) conversation: Conversation,
     pub(crate) view: Option<ThreadView>,
+    /// The last entry of the baseline, if it began with one.
+    pub(crate) baseline: u64,
+    /// What stood for several entries.
+    pub(crate) ranges: Vec<(u64, u64)>,
     /// Words for what came: `subscribed`, `event`, …
     pub(crate) history: Vec<&'static str>,
     awaits_baseline: bool,
@@ -70,8 +75,7 @@ impl Replica {
             HubFrame::Event { seq, event, .. } => {
                 self.step(seq.get(), "event");
                 self.entries.push((seq.get(), event.to_string()));
-                self.conversation
-                    .apply(&Event::read(event.as_str()).unwrap());
+                self.apply(event.as_str());
             }
             HubFrame::Fact { seq, fact, .. } => {
                 self.step(seq.get(), "fact");
@@ -84,17 +88,23 @@ impl Replica {
                 view,
                 ..
             } => {
-                assert_eq!(from.get(), 1, "only baselines come as ranges");
-                assert!(self.awaits_baseline, "a baseline out of the blue");
-                self.awaits_baseline = false;
-                self.position.seq = *seq;
-                self.conversation = Conversation::new();
-                for event in events {
-                    self.conversation
-                        .apply(&Event::read(event.as_str()).unwrap());
+                if std::mem::take(&mut self.awaits_baseline) {
+                    assert_eq!(from.get(), 1, "a baseline is for who holds nothing");
+                    self.position.seq = *seq;
+                    self.baseline = seq.get();
+                    self.conversation = Conversation::new();
+                    self.view.clone_from(view);
+                    self.history.push("events");
+                } else {
+                    assert!(view.is_none(), "no fact is left out, so there is no need");
+                    assert!(from <= seq, "a range of nothing");
+                    self.step(from.get(), "range");
+                    self.position.seq = *seq;
+                    self.ranges.push((from.get(), seq.get()));
                 }
-                self.view.clone_from(view);
-                self.history.push("events");
+                for event in events {
+                    self.apply(event.as_str());
+                }
             }
             HubFrame::Epoch { position, .. } => {
                 assert_eq!(
@@ -126,6 +136,24 @@ impl Replica {
         self.history.push("subscribed");
     }
 
+    /// As if the entry had been sent before.
+    pub(crate) fn take_held(&mut self, entry: &NewEntry) {
+        let json = match &entry.record.body {
+            Body::Event { json, .. } => {
+                self.apply(json.as_str());
+                json
+            }
+            Body::Fact { public, .. } => public,
+        };
+        self.position.seq = self.position.seq.next();
+        self.entries
+            .push((self.position.seq.get(), json.to_string()));
+    }
+
+    fn apply(&mut self, event: &str) {
+        self.conversation.apply(&Event::read(event).unwrap());
+    }
+
     fn step(&mut self, seq: u64, kind: &'static str) {
         assert!(!self.awaits_baseline, "an entry came before the baseline");
         assert!(
@@ -141,18 +169,47 @@ impl Replica {
         self.history.push(kind);
     }
 
+    /// Fails unless this is all of the log, each entry once: by itself or, if it is no fact, within a range.
+    ///
+    /// That frames touch was seen to when they came.
+    pub(crate) fn assert_tells(&self, told: &[(u64, String)]) {
+        assert_eq!(self.position.seq.get(), told.len() as u64, "to its end");
+        let mut entries = self.entries.iter();
+        for entry in told.iter().filter(|(seq, _)| *seq > self.baseline) {
+            let within = |(from, to): &(u64, u64)| (*from..=*to).contains(&entry.0);
+            if self.ranges.iter().any(within) {
+                assert!(!is_fact(&entry.1), "a fact went into a range: {entry:?}");
+            } else {
+                assert_eq!(entries.next(), Some(entry));
+            }
+        }
+        assert_eq!(entries.next(), None);
+    }
+
     /// Messages and state, to be compared.
     pub(crate) fn held(&self) -> String {
         held(&self.conversation)
     }
 }
 
-fn held(conversation: &Conversation) -> String {
+/// Facts have a dotted type, and it stands first.
+fn is_fact(json: &str) -> bool {
+    let after = json.strip_prefix(r#"{"type":""#).unwrap_or_default();
+    after.split('"').next().unwrap().contains('.')
+}
+
+pub(crate) fn held(conversation: &Conversation) -> String {
     let messages: Vec<String> = conversation
         .messages()
         .map(|message| message.to_json().to_string())
         .collect();
-    format!("{}|{}", messages.join("\n"), conversation.state())
+    format!(
+        "{}|{}|{:?}|{:?}",
+        messages.join("\n"),
+        conversation.state(),
+        conversation.pending_interrupts(),
+        conversation.pending_tool_calls(),
+    )
 }
 
 /// What the hub's fold holds.
@@ -164,7 +221,7 @@ pub(crate) async fn held_by_hub(hub: &Hub, id: &str) -> String {
 }
 
 impl Viewer {
-    pub(crate) async fn of(socket: DuplexStream) -> Self {
+    pub(crate) async fn of(socket: Line) -> Self {
         Self {
             socket: WebSocketStream::from_raw_socket(socket, Role::Client, None).await,
             joiners: HashMap::new(),
@@ -185,6 +242,11 @@ impl Viewer {
 
     pub(crate) async fn send(&mut self, frame: Value) {
         self.send_message(Message::text(frame.to_string())).await;
+    }
+
+    /// From now on only so many bytes a second come through to it.
+    pub(crate) fn slow_down(&mut self, bytes_per_second: usize) {
+        self.socket.get_mut().slow_down(bytes_per_second);
     }
 
     /// The next message, taken in; `None` when the hub has closed.

@@ -33,7 +33,7 @@ fn a_gap_asks_again_from_the_position_and_keeps_it() {
     let start = world.machine.ask(RequestId::Number(9));
     assert_eq!(
         start,
-        SubscribeStart::Position(Position {
+        SubscribeStart::LogAfter(Position {
             epoch: Epoch::new("e0"),
             seq: seq(2)
         })
@@ -113,7 +113,7 @@ fn an_end_that_may_pass_keeps_the_position_to_ask_again_from() {
         assert_eq!((error.code(), error.is_retryable()), (code, true));
         assert!(world.machine.is_offline());
         let start = world.machine.ask(RequestId::Number(9));
-        assert_eq!(start, SubscribeStart::Position(world.hub.head()));
+        assert_eq!(start, SubscribeStart::LogAfter(world.hub.head()));
     }
 }
 
@@ -183,4 +183,39 @@ fn an_answer_to_an_older_request_begins_nothing() {
     };
     assert!(matches!(step(&mut world, &subscribed(8)), Step::Ignored));
     assert!(matches!(step(&mut world, &subscribed(9)), Step::Update(_)));
+}
+
+#[test]
+fn parts_of_a_frame_that_is_too_long_end_the_subscription() {
+    let mut world = following(2);
+    let text = "x".repeat(JOINED_BYTES / 2 + 1);
+    let part = |n: u64| format!(r#"{{"op":"part","threadId":"th","n":{n},"text":"{text}"}}"#);
+    assert!(matches!(step(&mut world, &part(1)), Step::Ignored));
+    let Step::TooLarge(error) = step(&mut world, &part(2)) else {
+        panic!("more was held than may be")
+    };
+    assert_eq!((error.code(), error.is_retryable()), ("too_large", false));
+    assert!(world.machine.is_offline());
+    assert!(matches!(step(&mut world, &part(3)), Step::Ignored));
+}
+
+#[test]
+fn only_who_began_with_the_log_asks_for_every_entry_again() {
+    for (start, is_log) in [
+        (Start::Log, true),
+        (Start::LogAfter(Position::default()), true),
+        (Start::After(Position::default()), false),
+        (Start::Tail, false),
+    ] {
+        let mut world = World::new(start);
+        world.hub.append(1, false);
+        world.settle();
+        let position = world.hub.head();
+        let expected = if is_log {
+            SubscribeStart::LogAfter(position)
+        } else {
+            SubscribeStart::Position(position)
+        };
+        assert_eq!(world.machine.ask(RequestId::Number(99)), expected);
+    }
 }
