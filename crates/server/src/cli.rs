@@ -1,11 +1,15 @@
 //! The command line: one subcommand a file.
 
 pub mod approve;
+pub mod check;
+pub mod compact;
+pub mod fold;
 pub mod run;
 pub mod serve;
 pub mod status;
 pub mod watch;
 
+mod file;
 mod form;
 mod hub;
 mod render;
@@ -31,6 +35,9 @@ enum Command {
     Run(run::RunArgs),
     Approve(approve::ApproveArgs),
     Status(status::StatusArgs),
+    Check(check::CheckArgs),
+    Fold(fold::FoldArgs),
+    Compact(compact::CompactArgs),
 }
 
 impl Cli {
@@ -39,9 +46,13 @@ impl Cli {
     pub fn log_filter(&self) -> &'static str {
         match self.command {
             Command::Serve(_) => "warn,threadcast=info",
-            Command::Watch(_) | Command::Run(_) | Command::Approve(_) | Command::Status(_) => {
-                "warn"
-            }
+            Command::Watch(_)
+            | Command::Run(_)
+            | Command::Approve(_)
+            | Command::Status(_)
+            | Command::Check(_)
+            | Command::Fold(_)
+            | Command::Compact(_) => "warn",
         }
     }
 }
@@ -62,5 +73,8 @@ pub async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Run(args) => run::run(args).await,
         Command::Approve(args) => approve::run(args).await,
         Command::Status(args) => status::run(args).await,
+        Command::Check(args) => check::run(&args),
+        Command::Fold(args) => fold::run(&args),
+        Command::Compact(args) => compact::run(&args),
     }
 }

@@ -68,6 +68,9 @@ pub struct AgentPolicy {
     /// Keep RAW events and `rawEvent` members in the log. Default false: they may be most of the
     /// bytes and hold prompts.
     pub keep_raw: bool,
+    /// Take a stream that leaves something open before RUN_FINISHED for broken. Default false: the
+    /// hub closes it, but for tool calls.
+    pub strict: bool,
     /// What becomes of a run when the caller of `POST /agents/{agent}/run` goes away. Default
     /// `keep`.
     pub on_caller_gone: OnCallerGone,
@@ -198,6 +201,7 @@ impl Default for AgentPolicy {
         Self {
             headers: BTreeMap::new(),
             keep_raw: false,
+            strict: false,
             on_caller_gone: OnCallerGone::default(),
             connect: Duration::from_secs(5),
             response_head: Duration::from_secs(120),

@@ -34,6 +34,9 @@ pub(crate) enum OutputError {
     Io(#[source] io::Error),
 }
 
+/// Columns of what is no terminal.
+const COLUMNS: usize = 160;
+
 impl From<io::Error> for OutputError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -55,6 +58,23 @@ impl Output {
             has_colour: !is_unwanted && is_terminal,
             is_terminal,
         }
+    }
+
+    /// Output that is data, never coloured.
+    pub(crate) fn plain() -> Self {
+        Self {
+            has_colour: false,
+            is_terminal: io::stdout().is_terminal(),
+        }
+    }
+
+    /// Columns of the terminal; a sensible number where there is none.
+    pub(crate) fn width(&self) -> usize {
+        let size = self
+            .is_terminal
+            .then(terminal_size::terminal_size)
+            .flatten();
+        size.map_or(COLUMNS, |(width, _)| width.0.into())
     }
 
     /// Writes at once, so that text appears as it grows.

@@ -225,6 +225,7 @@ fn the_configuration_page_lists_every_key_with_its_default() {
     let AgentPolicy {
         headers: _,
         keep_raw: _,
+        strict: _,
         on_caller_gone: _,
         connect: _,
         response_head: _,
@@ -235,7 +236,7 @@ fn the_configuration_page_lists_every_key_with_its_default() {
     } = policy;
     assert_eq!(
         keys,
-        9 + 2 + 1 + 9,
+        9 + 2 + 1 + 10,
         "a new field, which the patterns above miss, needs its line in the page"
     );
 }

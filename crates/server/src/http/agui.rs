@@ -7,6 +7,7 @@
 use axum::extract::{Request, State};
 use axum::response::Response;
 use futures::stream;
+use http::Uri;
 use http::header::CONTENT_TYPE;
 use serde_json::json;
 use threadcast_agui::ids::{RunId, ThreadId};
@@ -22,8 +23,10 @@ use super::body::read_json;
 use super::errors::HttpError;
 use super::event_stream::{self, BrokenOff};
 use super::path::Path;
-use super::projection::{Projection, ReaderState, RunLevel, run_level};
+use super::projection::{Projection, ReaderState};
+use super::reader::Reader;
 use super::router::App;
+use super::run_level::{RunLevel, run_level};
 use crate::config::OnCallerGone;
 
 /// `GET /agents`.
@@ -45,6 +48,7 @@ pub(crate) async fn agents(
 pub(crate) async fn run(
     State(app): State<App>,
     Path(agent): Path<String>,
+    uri: Uri,
     request: Request,
 ) -> Result<Response, HttpError> {
     let Some(agent) = app.agents.find(&agent).cloned() else {
@@ -67,6 +71,7 @@ pub(crate) async fn run(
         .as_ref()
         .and_then(|state| state.to_value().ok())
         .unwrap_or_else(|| json!({}));
+    let reader = Reader::of_caller(&uri, input.protocol_version.as_deref());
     let live = app.hub.live(&thread).await?;
     let accepting = accept(app.clone(), thread, RunCommand { agent, input });
     let accepted = app.tasks.spawn(accepting.in_current_span()).await;
@@ -80,7 +85,7 @@ pub(crate) async fn run(
         epoch: live.epoch_at(accepted),
         seq: accepted,
     };
-    let projection = Projection::new(app.hub.clone(), live, &after, ReaderState::Said(said));
+    let projection = Projection::new(live, &after, reader, ReaderState::Said(said));
     let stream = RunStream {
         projection,
         run,
@@ -150,17 +155,20 @@ impl RunStream {
     }
 
     async fn write_next(&mut self, block: &mut Vec<u8>) -> Result<(), BrokenOff> {
-        for entry in self.projection.next_entries().await? {
+        let entries = self.projection.next_entries().await?;
+        for entry in &entries {
             if entry.record.run.as_ref() != Some(&self.run) {
                 continue;
             }
-            self.projection.write(&entry, block).await?;
-            if run_level(&entry) == Some(RunLevel::Ended) {
+            let goes_on = self.projection.write(entry, block).await?;
+            debug_assert!(goes_on.is_continue(), "one run never ends its stream early");
+            if run_level(entry) == Some(RunLevel::Ended) {
                 self.has_ended = true;
                 self.caller.is_served();
-                break;
+                return Ok(());
             }
         }
+        self.projection.heal_when_idle(entries.last(), block);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::guard::{AllowedHosts, guard};
-use super::{agui, errors, health, threads, ws};
+use super::{agui, errors, health, thread_events, threads, ws};
 use crate::upstream::agents::Agents;
 
 /// What a handler needs; cheap to clone.
@@ -50,7 +50,7 @@ pub(crate) fn router(app: App, allowed: AllowedHosts) -> Router {
         .route("/agents", get(agui::agents))
         .route("/agents/{agent}/run", post(agui::run))
         .route("/threads/{thread}", get(threads::view))
-        .route("/threads/{thread}/events", get(threads::events))
+        .route("/threads/{thread}/events", get(thread_events::events))
         .route("/threads/{thread}/resume", post(threads::resume))
         .route("/threads/{thread}/runs/{run}/cancel", post(threads::cancel))
         .fallback(errors::not_found)

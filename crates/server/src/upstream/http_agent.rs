@@ -14,7 +14,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
-use threadcast_run_registry::owner::EVENT_BYTES_MAX;
+use threadcast_run_registry::event_bounds::EVENT_BYTES_MAX;
 use threadcast_run_registry::request::AgentRequest;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout, timeout_at};

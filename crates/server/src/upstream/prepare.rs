@@ -38,7 +38,11 @@ pub(crate) async fn prepare(
     start: &Start,
 ) -> Result<(Owner, AgentRequest), PrepareError> {
     let Start { live, run, lease } = start;
-    let RequestSources { accepted, inherits } = live
+    let RequestSources {
+        accepted,
+        inherits,
+        asked,
+    } = live
         .with_fold(|fold| sources(fold, run))
         .ok_or(PrepareError::NoRecord)?;
     let accepted = read(hub, start, accepted).await?;
@@ -48,13 +52,20 @@ pub(crate) async fn prepare(
     };
     // It is written out at leisure: nothing is folded while the fold is looked at.
     let conversation = live.with_fold(|fold| fold.conversation().clone());
-    let request = agent_request(live.thread(), &conversation, &accepted, inherited.as_ref())?;
+    let request = agent_request(
+        live.thread(),
+        &conversation,
+        &accepted,
+        inherited.as_ref(),
+        &asked,
+    )?;
     let owner = Owner::new(OwnerStart {
         thread: live.thread().clone(),
         accepted: accepted_fact(&accepted)?,
         lease: lease.clone(),
         policy: owner::AgentPolicy {
             keep_raw: agent.policy.keep_raw,
+            strict: agent.policy.strict,
         },
     });
     Ok((owner, request))

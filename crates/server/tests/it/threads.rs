@@ -191,3 +191,55 @@ async fn a_reader_who_could_not_be_told_the_state_is_given_no_position() {
     let state = reader.event("STATE_SNAPSHOT").await;
     assert_eq!(state["snapshot"], json!({ "n": 1 }));
 }
+
+/// AG-UI's reference client gives up a stream with an event of more characters.
+#[tokio::test]
+async fn a_snapshot_that_plain_clients_cannot_read_is_refused_and_a_position_still_serves() {
+    let agent = ScriptedAgent::streaming(|request| {
+        // In two bytes a character; both runs together are over the bound, by characters alone.
+        let text = "é".repeat(2_750_000);
+        let mut run = vec![started(request)];
+        let message = request["runId"].clone();
+        run.push(
+            json!({ "type": "TEXT_MESSAGE_START", "messageId": message, "role": "assistant" }),
+        );
+        for _ in 0..2 {
+            run.push(
+                json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": message, "delta": text }),
+            );
+        }
+        run.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": message }));
+        run.push(finished(request));
+        run
+    })
+    .await;
+    let server = TestServer::with_agent(&agent.url, quick()).await;
+    let first = post(server.address, "/agents/a/run", &input("t", "r1", "hi")).await;
+    let place = first.blocks().await.last().unwrap().id.clone().unwrap();
+    let path = "/threads/t/events";
+    assert_eq!(
+        get(server.address, path).await.status,
+        200,
+        "half as many characters as bytes"
+    );
+
+    let second = post(server.address, "/agents/a/run", &input("t", "r2", "hi")).await;
+    second.blocks().await;
+    for path in [path, "/threads/t/events?after=gone:1"] {
+        let refused = get(server.address, path).await;
+        assert_eq!(refused.status, 413, "{path}");
+        let refused = refused.json().await;
+        assert_eq!(refused["code"], "too_large");
+        assert_eq!(refused["details"], json!({ "limit": 10_485_744 }));
+        let message = refused["message"].as_str().unwrap();
+        assert!(
+            message.contains("socket") && message.contains("Last-Event-ID"),
+            "{message}"
+        );
+    }
+    let older = get(server.address, "/threads/t/events?agui=0.0").await;
+    assert_eq!(older.status, 200, "clients from before 1.0 read it");
+    let headers = [("last-event-id", place.as_str())];
+    let mut back = send(server.address, http::Method::GET, path, &headers, "").await;
+    assert_eq!(back.event("RUN_STARTED").await["runId"], "r2");
+}

@@ -68,18 +68,31 @@ impl Renderer {
                     &format!("by {by}\n{}", patch_lines(&patch)),
                 );
             }
-            "state.diverged" => {
-                let line = format!(
-                    "the change of {} does not apply: {}",
-                    text("path"),
-                    text("reason")
-                );
-                self.paper.line("state", Style::Bad, &line);
+            "state.diverged" | "activity.diverged" => self.diverged(&fact),
+            "stream.repaired" => {
+                let listed = fact["closed"].as_array().map_or(0, Vec::len);
+                let count = listed as u64 + fact["more"].as_u64().unwrap_or_default();
+                let line = format!("the agent left {count} open at the end of run {run}; closed");
+                self.paper.line("mended", Style::Dim, &line);
             }
             other => self
                 .paper
                 .line("fact", Style::Dim, &format!("{other}, by {by}")),
         }
+    }
+
+    fn diverged(&mut self, fact: &Value) {
+        let text = |name: &str| fact.get(name).and_then(Value::as_str).unwrap_or("?");
+        let (label, of) = match fact.get("messageId").and_then(Value::as_str) {
+            Some(message) => ("activity", format!(" in {message}")),
+            None => ("state", String::new()),
+        };
+        let line = format!(
+            "the change of {}{of} does not apply: {}",
+            text("path"),
+            text("reason")
+        );
+        self.paper.line(label, Style::Bad, &line);
     }
 }
 

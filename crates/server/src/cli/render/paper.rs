@@ -36,9 +36,6 @@ pub(crate) struct Segment {
     pub(crate) text: String,
 }
 
-/// Labels are this wide, and what continues a line stands below its text.
-const LABEL_WIDTH: usize = 10;
-
 /// Longest JSON that is shown, in characters.
 const SHORTENED_CHARS: usize = 300;
 
@@ -60,6 +57,9 @@ struct Open {
 }
 
 impl Paper {
+    /// Labels are this wide, and what continues a line stands below its text.
+    pub(crate) const LABEL_WIDTH: usize = 10;
+
     pub(crate) fn take(&mut self) -> Vec<Segment> {
         std::mem::take(&mut self.segments)
     }
@@ -68,6 +68,12 @@ impl Paper {
     pub(crate) fn note(&mut self, text: &str) {
         self.end_line();
         self.put(Style::Note, &format!("── {}\n", clean_line(text)));
+    }
+
+    /// A whole line without a label.
+    pub(crate) fn whole(&mut self, style: Style, text: &str) {
+        self.end_line();
+        self.put(style, &format!("{}\n", clean_line(text)));
     }
 
     /// A whole line behind a label; further lines of the text stand below it.
@@ -125,11 +131,14 @@ impl Paper {
         } else {
             Style::Label
         };
-        self.put(style, &format!("{:LABEL_WIDTH$}", clean_line(label)));
+        self.put(
+            style,
+            &format!("{:1$}", clean_line(label), Self::LABEL_WIDTH),
+        );
     }
 
     fn body(&mut self, style: Style, text: &str) {
-        let below = format!("\n{:LABEL_WIDTH$}", "");
+        let below = format!("\n{:1$}", "", Self::LABEL_WIDTH);
         self.put(style, &clean(text).replace('\n', &below));
     }
 

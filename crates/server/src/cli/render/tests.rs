@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use threadcast_client::{Epoch, Position};
+use threadcast_run_registry::compaction::compact_events;
 
 use super::recorded::updates;
 use super::*;
@@ -34,6 +35,46 @@ fn render(renderer: &mut Renderer, updates: &[Update]) -> String {
 #[track_caller]
 fn check(lines: &str, expected: &Expect) {
     expected.assert_eq(&render(&mut Renderer::new("th_1"), &updates(lines)));
+}
+
+/// A viewer that is behind gets what entries amount to; on paper it reads as if it had not been.
+#[test]
+fn a_range_reads_as_its_entries_do() {
+    let lines = r#"
+        {"type":"RUN_STARTED","threadId":"th_1","runId":"r1"}
+        {"type":"TEXT_MESSAGE_START","messageId":"m1","role":"assistant"}
+        {"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"I will "}
+        {"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"look.\nTwo "}
+        {"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"things"}
+        {"type":"TEXT_MESSAGE_END","messageId":"m1"}
+        {"type":"TOOL_CALL_START","toolCallId":"c1","toolCallName":"find_order","parentMessageId":"m1"}
+        {"type":"TOOL_CALL_ARGS","toolCallId":"c1","delta":"{\"id\":"}
+        {"type":"TOOL_CALL_ARGS","toolCallId":"c1","delta":"42}"}
+        {"type":"TOOL_CALL_END","toolCallId":"c1"}
+        {"type":"RUN_FINISHED","threadId":"th_1","runId":"r1"}
+        "#;
+    let all = updates(lines);
+    let expected = render(&mut Renderer::new("th_1"), &all);
+    for cut in 0..all.len() {
+        let (before, behind) = all.split_at(cut);
+        let events = behind.iter().map(|update| match update {
+            Update::Event { event, .. } => Event::from_raw(event.clone()).unwrap(),
+            other => panic!("{other:?}"),
+        });
+        let events = compact_events(events.collect()).into_iter();
+        let range = Update::Compacted {
+            from: seq(cut as u64 + 1),
+            seq: seq(all.len() as u64),
+            events: events.map(|event| event.json).collect(),
+            view: None,
+        };
+        let updates = [before, &[range]].concat();
+        assert_eq!(
+            render(&mut Renderer::new("th_1"), &updates),
+            expected,
+            "{cut}"
+        );
+    }
 }
 
 #[test]

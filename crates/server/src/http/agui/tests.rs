@@ -68,7 +68,8 @@ impl Scene {
     fn post(&self) -> impl Future<Output = Result<Response, HttpError>> {
         let input = json!({ "threadId": "t", "runId": "r", "messages": [] });
         let request = Request::new(Body::from(input.to_string()));
-        run(State(self.app.clone()), Path("a".to_owned()), request)
+        let uri = Uri::from_static("/agents/a/run");
+        run(State(self.app.clone()), Path("a".to_owned()), uri, request)
     }
 
     /// Waits until the run has come to this status.

@@ -18,7 +18,7 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     body: Incoming,
-    unread: String,
+    unread: Vec<u8>,
     _connection: AbortOnDropHandle<()>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) async fn send(
             status: head.status,
             headers: head.headers,
             body,
-            unread: String::new(),
+            unread: Vec::new(),
             _connection: connection,
         }
     })
@@ -85,7 +85,8 @@ pub(crate) async fn post(address: SocketAddr, path: &str, body: &Value) -> Answe
 /// A run input with one user message.
 pub(crate) fn input(thread: &str, run: &str, text: &str) -> Value {
     json!({
-        "threadId": thread, "runId": run, "state": {}, "tools": [], "context": [], "forwardedProps": {},
+        "threadId": thread, "runId": run, "protocolVersion": "1.0",
+        "state": {}, "tools": [], "context": [], "forwardedProps": {},
         "messages": [{ "id": format!("user-{run}"), "role": "user", "content": text }],
     })
 }
@@ -94,8 +95,8 @@ impl Answer {
     /// The whole body.
     pub(crate) async fn text(mut self) -> String {
         let rest = soon(self.body.collect()).await.unwrap().to_bytes();
-        self.unread.push_str(std::str::from_utf8(&rest).unwrap());
-        self.unread
+        self.unread.extend_from_slice(&rest);
+        String::from_utf8(self.unread).unwrap()
     }
 
     pub(crate) async fn json(self) -> Value {
@@ -115,14 +116,16 @@ impl Answer {
     /// The next block of an event stream; `None` at its end.
     pub(crate) async fn block(&mut self) -> Option<Block> {
         soon(async {
+            let mut looked_at = 0;
             loop {
-                if let Some(end) = self.unread.find("\n\n") {
-                    let block: String = self.unread.drain(..end + 2).collect();
-                    return Some(read_block(&block));
+                let mut pairs = self.unread[looked_at..].windows(2);
+                if let Some(end) = pairs.position(|pair| pair == b"\n\n") {
+                    let block = self.unread.drain(..looked_at + end + 2).collect();
+                    return Some(read_block(&String::from_utf8(block).unwrap()));
                 }
+                looked_at = self.unread.len().saturating_sub(1);
                 let frame = self.body.frame().await?.unwrap();
-                self.unread
-                    .push_str(std::str::from_utf8(&frame.into_data().unwrap()).unwrap());
+                self.unread.extend_from_slice(&frame.into_data().unwrap());
             }
         })
         .await
