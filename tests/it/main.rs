@@ -6,8 +6,13 @@
 
 mod answering;
 mod bad_input;
+mod compaction;
+mod differential;
 mod fixtures;
 mod many;
+mod mending;
 mod newcomer;
+mod older_peers;
 mod real_agents;
 mod resume;
+mod slow;

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use threadcast_tests::node::steps_of;
+use threadcast_tests::node::{apply, steps_of};
 use threadcast_tests::program::Program;
 use threadcast_tests::recording::Recording;
 use threadcast_tests::replay::Replay;
-use threadcast_tests::viewer::{Start, Viewer, last_seq};
+use threadcast_tests::viewer::{Start, Viewer, events_of, last_seq};
 
 /// Runs that stream text, reasoning, tools, state and activities, pause for a human and go on.
 const RUNS: &[&str] = &[
@@ -66,7 +66,7 @@ async fn follow(hub: &Program, thread: &str, position: &mut Position) -> Viewer 
     let start = if position.epoch.is_empty() {
         Start::Log
     } else {
-        Start::After(&position.epoch, position.seq)
+        Start::LogAfter(&position.epoch, position.seq)
     };
     let answer = viewer.subscribe(thread, start).await;
     assert!(
@@ -175,6 +175,45 @@ async fn every_boundary_of_an_ended_run_resumes_whole() {
                 &format!("cut after {count} frames"),
             )
             .await;
+        }
+    }
+}
+
+/// Who comes back far behind is sent ranges: they touch, and a client holds the same behind them.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_boundary_of_an_ended_run_is_caught_up_by_ranges() {
+    let Stage {
+        recordings,
+        replay: _replay,
+        hub,
+    } = stage().await;
+    for recording in &recordings {
+        let thread = format!("ranges-{}", recording.name);
+        let head = run_all(&hub, recording, &thread).await;
+        let (mut position, mut log) = (Position::default(), Vec::new());
+        read_to(&hub, &thread, &mut position, &mut log, head).await;
+        let (mut ranges, mut viewers) = (0, vec![events_of(&log)]);
+        for count in 0..log.len() {
+            let mut viewer = Viewer::connect(&hub.ws()).await;
+            let epoch = if count == 0 { "" } else { &position.epoch };
+            viewer
+                .subscribe(&thread, Start::After(epoch, count as u64))
+                .await;
+            let rest = viewer.frames_to(&thread, head).await;
+            let mut held = count as u64;
+            for frame in rest.iter().filter(|frame| frame["op"] != "epoch") {
+                let from = frame.get("from").unwrap_or_else(|| &frame["seq"]).as_u64();
+                assert_eq!(from, Some(held + 1), "{thread}, cut after {count}: {frame}");
+                held = frame["seq"].as_u64().unwrap();
+                ranges += usize::from(frame["op"] == "events");
+            }
+            viewers.push(events_of(&[&log[..count], &rest[..]].concat()));
+        }
+        assert!(ranges > log.len() / 2, "{thread}: {ranges} ranges");
+        let ends = apply(&thread, &viewers).await;
+        assert_eq!(ends[0].error, None, "{thread}");
+        for (count, end) in ends[1..].iter().enumerate() {
+            assert_eq!(*end, ends[0], "{thread}, cut after {count}");
         }
     }
 }

@@ -1,7 +1,7 @@
 // Applies lists of events through the published client, verification included, and prints what each amounts to.
 //
 // stdin:  {threadId, viewers: [[event…]…]}
-// stdout: {viewers: [{messages, state, pendingInterrupts, error?}]}
+// stdout: {viewers: [{messages, state, pendingInterrupts, pendingToolCalls?, error?}]}
 import { Following } from "./following.mjs";
 import { readJson, quiet } from "./support.mjs";
 

@@ -13,13 +13,18 @@ export class Following extends AbstractAgent {
     return from(this.events);
   }
 
-  /** Applies all events; what the client holds then, and why it gave up if it did. */
+  /** Applies all events; what the client holds then, which calls its last run left, and why it gave up if it did. */
   async follow() {
+    let pendingToolCalls;
+    const subscriber = {
+      onRunStartedEvent: () => void (pendingToolCalls = undefined),
+      onRunFinishedEvent: ({ pendingToolCallIds }) => void (pendingToolCalls = pendingToolCallIds),
+    };
     try {
-      await this.runAgent({});
-      return held(this);
+      await this.runAgent({}, subscriber);
+      return { ...held(this), pendingToolCalls };
     } catch (cause) {
-      return { ...held(this), error: String(cause?.message ?? cause) };
+      return { ...held(this), pendingToolCalls, error: String(cause?.message ?? cause) };
     }
   }
 }

@@ -1,13 +1,14 @@
 // Drives an unmodified HttpAgent through a list of runs and prints what it holds after each.
 //
-// stdin:  {url, threadId, steps: [{runId, append: [message…], resume?, answers?, tools?, context?, forwardedProps?}]}
+// stdin:  {client?, url, threadId, steps: [{runId, append: [message…], resume?, answers?, tools?, context?, forwardedProps?}]}
+//         `client` is the package that is driven, the present one if absent
 //         `answers` are payloads for the interrupts pending then, in their order
 // stdout: {steps: [{messages, state, pendingInterrupts, error?}]}
-import { HttpAgent } from "@ag-ui/client";
 import { readJson, held, quiet } from "./support.mjs";
 
 quiet();
-const { url, threadId, steps } = await readJson();
+const { client = "@ag-ui/client", url, threadId, steps } = await readJson();
+const { HttpAgent } = await import(client);
 const agent = new HttpAgent({ url, threadId });
 const done = [];
 for (const step of steps) {

@@ -252,13 +252,32 @@ def booking_graph():
     return graph.compile(checkpointer=MemorySaver())
 
 
-def serve_graph(path: str, graph, **options) -> None:
-    agent = LangGraphAgent(name=path.strip("/"), graph=graph, emit_raw_events=False, **options)
+def two_questions_graph():
+    def asking(question: str):
+        async def ask(state, config):
+            answer = interrupt(question)
+            return {"messages": [HumanMessage(content=f"{question} {json.dumps(answer)}", id=question)]}
+
+        return ask
+
+    graph = StateGraph(Conversation)
+    for question in ["window?", "meal?"]:
+        graph.add_node(question, asking(question))
+        graph.add_edge(START, question)
+        graph.add_edge(question, END)
+    return graph.compile(checkpointer=MemorySaver())
+
+
+def serve_graph(path: str, graph, *, emit_raw_events=False, **options) -> None:
+    agent = LangGraphAgent(name=path.strip("/"), graph=graph, emit_raw_events=emit_raw_events, **options)
     add_langgraph_fastapi_endpoint(app, agent, path)
 
 
 serve_graph("/langgraph/weather", weather_graph())
 serve_graph("/langgraph/booking", booking_graph(), emit_interrupt_outcome=True)
+# As published agents are by default: they ask by CUSTOM events alone.
+serve_graph("/langgraph/booking-by-event", booking_graph())
+serve_graph("/langgraph/two-questions-by-event", two_questions_graph(), emit_raw_events=True)
 
 
 def end_with_parent() -> None:
@@ -271,6 +290,8 @@ def end_with_parent() -> None:
 if __name__ == "__main__":
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
+    # Who reads the line below may connect before the server is up.
+    listener.listen()
     threading.Thread(target=end_with_parent, daemon=True).start()
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="warning")).run(sockets=[listener])

@@ -9,6 +9,7 @@
     reason = "a harness that fails should fail loudly, at the line that failed"
 )]
 
+pub mod differential;
 pub mod http;
 pub mod live_agents;
 pub mod node;

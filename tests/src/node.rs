@@ -54,7 +54,12 @@ pub async fn script(name: &str, input: &Value) -> Value {
 
 /// Drives an unmodified `HttpAgent` through `steps`; what it holds after each.
 pub async fn http_agent(url: &str, thread: &str, steps: &[Value]) -> Vec<Held> {
-    let input = json!({ "url": url, "threadId": thread, "steps": steps });
+    http_agent_of("@ag-ui/client", url, thread, steps).await
+}
+
+/// The same with the `HttpAgent` of another package.
+pub async fn http_agent_of(client: &str, url: &str, thread: &str, steps: &[Value]) -> Vec<Held> {
+    let input = json!({ "client": client, "url": url, "threadId": thread, "steps": steps });
     let mut output = script("run_agent.mjs", &input).await;
     serde_json::from_value(output["steps"].take()).unwrap()
 }

@@ -1,25 +1,27 @@
 //! A viewer of the protocol by hand: frames as JSON, one socket, no reconnecting.
 
 use std::collections::{HashMap, VecDeque};
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::within;
 
+use line::Line;
+
+mod line;
+
 /// One socket to a hub.
 #[derive(Debug)]
 pub struct Viewer {
-    socket: WebSocketStream<Cut>,
+    socket: WebSocketStream<Line>,
     remaining: Arc<AtomicUsize>,
+    received: Arc<AtomicUsize>,
     ids: u64,
     /// Frames that came while something else was waited for.
     waiting: VecDeque<Value>,
@@ -46,7 +48,7 @@ impl Viewer {
 
     /// The same over a socket with options of its own.
     pub async fn over(stream: TcpStream, url: &str) -> Self {
-        Self::counted(stream, url, usize::MAX).await
+        Self::on(Line::new(stream, usize::MAX), url).await
     }
 
     /// The same, reading a few bytes at a time so that [`cut_after`](Self::cut_after) is exact.
@@ -60,20 +62,32 @@ impl Viewer {
         let stream = within("a connection", TcpStream::connect(address))
             .await
             .unwrap();
-        Self::counted(stream, url, usize::MAX / 2).await
+        Self::on(Line::new(stream, usize::MAX / 2), url).await
     }
 
-    async fn counted(stream: TcpStream, url: &str, remaining: usize) -> Self {
-        let remaining = Arc::new(AtomicUsize::new(remaining));
-        let cut = Cut {
-            stream,
-            remaining: Arc::clone(&remaining),
-        };
-        let connecting = tokio_tungstenite::client_async(url, cut);
+    /// The same, with a receive buffer of 4,096 bytes, reading so many bytes a second.
+    pub async fn connect_slow(url: &str, bytes_per_second: usize) -> Self {
+        let address = url
+            .strip_prefix("ws://")
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap();
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let connecting = socket.connect(address.parse().unwrap());
+        let stream = within("a connection", connecting).await.unwrap();
+        Self::on(Line::slow(stream, bytes_per_second), url).await
+    }
+
+    async fn on(line: Line, url: &str) -> Self {
+        let (remaining, received) = (line.remaining(), line.received());
+        let connecting = tokio_tungstenite::client_async(url, line);
         let (socket, _) = within("a handshake", connecting).await.unwrap();
         let mut viewer = Self {
             socket,
             remaining,
+            received,
             ids: 0,
             waiting: VecDeque::new(),
             parts: HashMap::new(),
@@ -87,6 +101,12 @@ impl Viewer {
     /// From here on only so many more bytes arrive; then the line is dead.
     pub fn cut_after(&self, bytes: usize) {
         self.remaining.store(bytes, Ordering::SeqCst);
+    }
+
+    /// How many bytes came so far.
+    #[must_use]
+    pub fn received_bytes(&self) -> usize {
+        self.received.load(Ordering::SeqCst)
     }
 
     /// The next frame, or `None` when the line has ended.
@@ -184,9 +204,12 @@ impl Viewer {
         match start {
             Start::Snapshot => request["start"] = json!("snapshot"),
             Start::Log => request["start"] = json!("log"),
-            Start::After(epoch, seq) => {
+            Start::After(epoch, seq) | Start::LogAfter(epoch, seq) => {
                 request["epoch"] = json!(epoch);
                 request["after"] = json!(seq);
+                if let Start::LogAfter(..) = start {
+                    request["start"] = json!("log");
+                }
             }
         }
         let answer = self.ask(request).await;
@@ -259,6 +282,8 @@ pub enum Start<'a> {
     Snapshot,
     Log,
     After(&'a str, u64),
+    /// The same, every entry by itself.
+    LogAfter(&'a str, u64),
 }
 
 /// The AG-UI events of frames, in order.
@@ -283,60 +308,4 @@ pub fn last_seq(frames: &[Value]) -> u64 {
         .rev()
         .find(|frame| matches!(frame["op"].as_str(), Some("event" | "fact" | "events")));
     carried.and_then(|frame| frame["seq"].as_u64()).unwrap_or(0)
-}
-
-/// Bytes a counted viewer reads at once: less than any frame has.
-const COUNTED_READ: usize = 16;
-
-/// A stream that dies after a number of bytes read.
-#[derive(Debug)]
-struct Cut {
-    stream: TcpStream,
-    remaining: Arc<AtomicUsize>,
-}
-
-impl AsyncRead for Cut {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let remaining = self.remaining.load(Ordering::SeqCst);
-        if remaining == 0 {
-            return Poll::Ready(Err(std::io::ErrorKind::ConnectionReset.into()));
-        }
-        let mut piece = [0; 4096];
-        let most = if remaining == usize::MAX {
-            piece.len()
-        } else {
-            COUNTED_READ
-        };
-        let room = buf.remaining().min(remaining).min(most);
-        let mut part = ReadBuf::new(&mut piece[..room]);
-        let polled = Pin::new(&mut self.stream).poll_read(cx, &mut part);
-        let read = part.filled().len();
-        buf.put_slice(part.filled());
-        if remaining != usize::MAX {
-            self.remaining.fetch_sub(read, Ordering::SeqCst);
-        }
-        polled
-    }
-}
-
-impl AsyncWrite for Cut {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
 }

@@ -22,13 +22,22 @@ pub(crate) struct Installed {
 /// A program is missing or too old and cannot be installed from here: the message has the line that
 /// does it.
 pub(crate) fn install() -> anyhow::Result<Installed> {
-    require("node", "--version", (20, 0), "nodejs npm")?;
-    require("npm", "--version", (9, 0), "npm")?;
+    let node = install_node()?;
     require("python3", "--version", (3, 10), "python3 python3-venv")?;
     Ok(Installed {
-        node: node_packages()?,
+        node,
         python: python_packages()?,
     })
+}
+
+/// Installs the published client alone; the folder of [`Installed::node`].
+///
+/// # Errors
+/// As of [`install`].
+pub(crate) fn install_node() -> anyhow::Result<PathBuf> {
+    require("node", "--version", (20, 0), "nodejs npm")?;
+    require("npm", "--version", (9, 0), "npm")?;
+    node_packages()
 }
 
 fn node_packages() -> anyhow::Result<PathBuf> {

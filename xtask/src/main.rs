@@ -12,6 +12,8 @@ const HELP: &str = "\
 cargo xtask run [ARGS…]   start the hub with its demo agent; ARGS go to `threadcast serve`
 cargo xtask test          install what the tests need (under target/) and run them all
 cargo xtask check         format, lints, house rules
+cargo xtask differential  compare the core with the published AG-UI client on generated streams;
+                          ARGS: --histories N (100,000), --seed S (another one each time)
 cargo xtask fixtures      rewrite the golden files from what the code says now
 cargo xtask bench         the benchmarks";
 
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
         Some("run") => recipes::run(&rest),
         Some("test") => recipes::test(&rest),
         Some("check") => recipes::check(),
+        Some("differential") => recipes::differential(&rest),
         Some("fixtures") => recipes::fixtures(),
         Some("bench") => recipes::bench(&rest),
         Some("help" | "--help" | "-h") | None => {

@@ -1,7 +1,7 @@
 //! One function a recipe.
 
 use crate::command::{cargo, run as run_command};
-use crate::install::install;
+use crate::install::{install, install_node};
 use crate::tidy;
 
 /// Starts the hub with its main job working at once.
@@ -51,6 +51,23 @@ pub(crate) fn check() -> anyhow::Result<()> {
         "warnings",
     ]))?;
     tidy::tidy()
+}
+
+/// Compares the core with the published AG-UI client on generated streams; `args` are `--histories`
+/// and `--seed`.
+pub(crate) fn differential(args: &[String]) -> anyhow::Result<()> {
+    let mut differential = cargo(&[
+        "run",
+        "--release",
+        "--package",
+        "threadcast-tests",
+        "--bin",
+        "differential",
+        "--",
+    ]);
+    differential.args(args);
+    differential.env("THREADCAST_TESTS_NODE", install_node()?);
+    run_command(differential)
 }
 
 /// Rewrites the golden files; what they say then is reviewed like code.
