@@ -171,7 +171,7 @@ async fn a_viewer_that_stops_reading_delays_nobody_and_ends_equal() {
     assert_eq!(ends[1], ends[0], "the slow viewer and the fast one");
 }
 
-/// Ranges of a viewer that is behind are made of blocks that are no longer.
+/// Ranges of a viewer that is behind are no longer: no event here is long by itself.
 const FRAME_BYTES_MAX: u64 = 32 * 1024;
 
 async fn slow_viewer(hub: &Program) -> Viewer {

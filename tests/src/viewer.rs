@@ -14,7 +14,10 @@ use crate::within;
 
 use line::Line;
 
+mod frames;
 mod line;
+
+pub use frames::{events_of, last_seq};
 
 /// One socket to a hub.
 #[derive(Debug)]
@@ -34,15 +37,8 @@ pub struct Viewer {
 impl Viewer {
     /// Connects and reads `welcome`.
     pub async fn connect(url: &str) -> Self {
-        let address = url
-            .strip_prefix("ws://")
-            .unwrap()
-            .split('/')
-            .next()
-            .unwrap();
-        let stream = within("a connection", TcpStream::connect(address))
-            .await
-            .unwrap();
+        let connecting = TcpStream::connect(address_of(url));
+        let stream = within("a connection", connecting).await.unwrap();
         Self::over(stream, url).await
     }
 
@@ -53,29 +49,16 @@ impl Viewer {
 
     /// The same, reading a few bytes at a time so that [`cut_after`](Self::cut_after) is exact.
     pub async fn connect_counted(url: &str) -> Self {
-        let address = url
-            .strip_prefix("ws://")
-            .unwrap()
-            .split('/')
-            .next()
-            .unwrap();
-        let stream = within("a connection", TcpStream::connect(address))
-            .await
-            .unwrap();
+        let connecting = TcpStream::connect(address_of(url));
+        let stream = within("a connection", connecting).await.unwrap();
         Self::on(Line::new(stream, usize::MAX / 2), url).await
     }
 
     /// The same, with a receive buffer of 4,096 bytes, reading so many bytes a second.
     pub async fn connect_slow(url: &str, bytes_per_second: usize) -> Self {
-        let address = url
-            .strip_prefix("ws://")
-            .unwrap()
-            .split('/')
-            .next()
-            .unwrap();
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(4096).unwrap();
-        let connecting = socket.connect(address.parse().unwrap());
+        let connecting = socket.connect(address_of(url).parse().unwrap());
         let stream = within("a connection", connecting).await.unwrap();
         Self::on(Line::slow(stream, bytes_per_second), url).await
     }
@@ -216,64 +199,6 @@ impl Viewer {
         assert_eq!(answer["op"], "subscribed", "{answer}");
         answer
     }
-
-    /// Frames of `thread` up to and including the one that brings its seq to `seq`.
-    pub async fn frames_to(&mut self, thread: &str, seq: u64) -> Vec<Value> {
-        let mut frames = Vec::new();
-        while last_seq(&frames) < seq {
-            let frame = self
-                .frame()
-                .await
-                .expect("frames come before the line ends");
-            if frame["threadId"] == thread {
-                frames.push(frame);
-            }
-        }
-        frames
-    }
-
-    /// Frames of `thread` until they hold `count` AG-UI events.
-    pub async fn frames_to_event(&mut self, thread: &str, count: usize) -> Vec<Value> {
-        let mut frames = Vec::new();
-        while events_of(&frames).len() < count {
-            let frame = self
-                .frame()
-                .await
-                .expect("frames come before the line ends");
-            if frame["threadId"] == thread {
-                frames.push(frame);
-            }
-        }
-        frames
-    }
-
-    /// Frames of `thread` up to and including the end of run `run`.
-    pub async fn frames_to_end(&mut self, thread: &str, run: &str) -> Vec<Value> {
-        let mut frames = Vec::new();
-        loop {
-            let frame = self
-                .frame()
-                .await
-                .expect("frames come before the line ends");
-            if frame["threadId"] != thread {
-                continue;
-            }
-            let events = events_of(std::slice::from_ref(&frame));
-            frames.push(frame);
-            // A frame with several events ends as its last run did.
-            let ends = events
-                .last()
-                .is_some_and(|it| it["type"] == "RUN_FINISHED" || it["type"] == "RUN_ERROR");
-            if ends
-                && self
-                    .current_runs
-                    .get(thread)
-                    .is_some_and(|current| current == run)
-            {
-                return frames;
-            }
-        }
-    }
 }
 
 /// Where a subscription begins.
@@ -286,26 +211,8 @@ pub enum Start<'a> {
     LogAfter(&'a str, u64),
 }
 
-/// The AG-UI events of frames, in order.
-#[must_use]
-pub fn events_of(frames: &[Value]) -> Vec<Value> {
-    let mut events = Vec::new();
-    for frame in frames {
-        match frame["op"].as_str() {
-            Some("event") => events.push(frame["event"].clone()),
-            Some("events") => events.extend(frame["events"].as_array().unwrap().iter().cloned()),
-            _ => {}
-        }
-    }
-    events
-}
-
-/// The seq that frames bring their viewer to.
-#[must_use]
-pub fn last_seq(frames: &[Value]) -> u64 {
-    let carried = frames
-        .iter()
-        .rev()
-        .find(|frame| matches!(frame["op"].as_str(), Some("event" | "fact" | "events")));
-    carried.and_then(|frame| frame["seq"].as_u64()).unwrap_or(0)
+/// Host and port of a URL.
+fn address_of(url: &str) -> &str {
+    let behind = url.strip_prefix("ws://").unwrap();
+    behind.split('/').next().unwrap()
 }

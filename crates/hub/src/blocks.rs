@@ -156,7 +156,8 @@ impl Blocks {
 
     /// What was to be made in this slot could not be: nothing is kept of it.
     pub(crate) fn failed(&mut self, generation: u32, range: Range, slot: &Slot) {
-        let is_its = |kept: &Kept| matches!(&kept.place, Place::Here(here) if Arc::ptr_eq(here, slot));
+        let is_its =
+            |kept: &Kept| matches!(&kept.place, Place::Here(here) if Arc::ptr_eq(here, slot));
         if generation == self.generation
             && self.kept.get(&range).is_some_and(is_its)
             && let Some(kept) = self.kept.remove(&range)

@@ -18,10 +18,9 @@
 
 use std::collections::VecDeque;
 
-use threadcast_agui::event::{Event, RunStartedInput};
+use threadcast_agui::event::RunStartedInput;
 use threadcast_agui::ids::{RunId, ThreadId};
 use threadcast_agui::json::RawJson;
-use threadcast_agui::message::Message;
 use threadcast_thread_log::engine::Append;
 use threadcast_thread_log::entry::Millis;
 use threadcast_thread_log::lease::LeaseToken;
@@ -39,6 +38,7 @@ mod group;
 mod late;
 mod mending;
 mod outcome;
+mod start;
 mod stream;
 
 use group::Group;
@@ -46,6 +46,9 @@ pub use group::REPAIRED_LISTED_MAX;
 use late::Late;
 pub use late::TRAILING_MAX;
 pub use mending::{LEFT_OPEN, MENDED_MAX};
+pub use outcome::Retry;
+use start::read_messages;
+pub use start::{AgentPolicy, OwnerStart};
 use stream::Stream;
 
 /// Most events of one append.
@@ -54,39 +57,6 @@ pub const BATCH_EVENTS_MAX: usize = 256;
 /// Most bytes of one append, but for a single event that is larger.
 pub const BATCH_BYTES_MAX: usize = 256 << 10;
 
-/// What an owner begins with.
-#[derive(Clone, Debug)]
-pub struct OwnerStart {
-    pub thread: ThreadId,
-    /// The public part of the run's `run.accepted`.
-    pub accepted: RunAccepted,
-    /// The lease under which the run was accepted.
-    pub lease: LeaseToken,
-    pub policy: AgentPolicy,
-}
-
-/// What an agent's configuration says about its events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AgentPolicy {
-    /// Whether RAW events and `rawEvent` members enter the log: they are bulky and may hold
-    /// prompts.
-    pub keep_raw: bool,
-    /// Whether a stream that leaves something open before RUN_FINISHED breaks a rule; otherwise the
-    /// hub closes it, but for tool calls.
-    pub strict: bool,
-}
-
-impl AgentPolicy {
-    /// What of an event may enter the log; `None` if nothing.
-    fn keep(self, event: Event) -> Option<Event> {
-        if self.keep_raw {
-            Some(event)
-        } else {
-            event.without_raw()
-        }
-    }
-}
-
 /// What became of a piece of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fed {
@@ -94,19 +64,6 @@ pub enum Fed {
     Queued,
     /// The run's end is queued; what follows is late.
     Ended,
-}
-
-/// What to do after a refused append.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
-    /// Ask for the next append again.
-    Again,
-    /// The log had it before: go on as if it had been appended.
-    Done,
-    /// The log lost events of this run: stop reading; the next append ends the run.
-    Diverged,
-    /// Another owner has the run, or the thread is gone: stop, write nothing.
-    Fenced,
 }
 
 /// The owner of one run.
@@ -307,12 +264,4 @@ impl Owner {
     pub fn has_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended { .. })
     }
-}
-
-/// The messages of a fact; what cannot be read was never accepted.
-fn read_messages(list: &str) -> Vec<Message> {
-    let raw: Vec<&serde_json::value::RawValue> = serde_json::from_str(list).unwrap_or_default();
-    raw.into_iter()
-        .filter_map(|json| Message::read(json.get()).ok().flatten())
-        .collect()
 }

@@ -13,7 +13,9 @@ use crate::client::Options;
 use crate::error::Error;
 use crate::subscription::machine::{Machine, Step};
 use crate::subscription::{Delivery, Feed};
-use crate::update::{Start, Update};
+use crate::update::Start;
+
+mod endings;
 
 /// `subscribe`s in flight; the hub stops reading at 32 requests, of which others need some.
 const ASKED_MAX: usize = 16;
@@ -178,56 +180,6 @@ impl Follows {
         let position = follow.machine.position().cloned();
         let delivery = Delivery::new(update, Some(text), position);
         Ok(Some((follow.feed.clone(), delivery)))
-    }
-
-    /// The hub refused a `subscribe`; whether `id` was one. It is tried again at `retry_at` if that
-    /// may help.
-    pub(super) fn refused(
-        &mut self,
-        id: &RequestId,
-        error: &Error,
-        retry_at: impl FnOnce(&mut Failures) -> Instant,
-    ) -> bool {
-        let Some((thread, _)) = self.asked.remove(id) else {
-            return false;
-        };
-        let Some(follow) = self
-            .threads
-            .get_mut(&thread)
-            .filter(|follow| follow.machine.is_asked_by(id))
-        else {
-            // Who asked is gone; another reader may have come since.
-            return true;
-        };
-        if error.is_retryable() {
-            follow.machine.leave();
-            self.later.push((retry_at(&mut follow.failures), thread));
-        } else {
-            self.end(&thread, error.clone());
-        }
-        true
-    }
-
-    fn end(&mut self, thread: &ThreadId, error: Error) {
-        if let Some(follow) = self.threads.remove(thread) {
-            follow.feed.end(error);
-        }
-    }
-
-    pub(super) fn end_all(&mut self, error: &Error) {
-        for follow in std::mem::take(&mut self.threads).into_values() {
-            follow.feed.end(error.clone());
-        }
-    }
-
-    /// Tells every reader of a lost connection, but not the one whose last update still waits for
-    /// room.
-    pub(super) fn tell_lost(&self, waiting: Option<&Feed>, lost: impl Fn() -> Update) {
-        for follow in self.threads.values() {
-            if waiting.is_none_or(|waiting| !waiting.is_of(&follow.feed)) {
-                follow.feed.tell(lost(), follow.machine.position().cloned());
-            }
-        }
     }
 
     pub(super) fn next_retry(&self) -> Option<Instant> {

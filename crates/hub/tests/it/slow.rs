@@ -223,7 +223,8 @@ async fn a_thread_that_is_far_behind_lets_others_through() {
     );
     assert!(behind.ranges.len() > 4, "{:?}", behind.ranges);
     // What is in the socket and a range that was begun; a round, and another range whose turn it was.
-    let are_soon = |waits: &[Duration], most| waits.iter().max() <= Some(&Duration::from_millis(most));
+    let are_soon =
+        |waits: &[Duration], most| waits.iter().max() <= Some(&Duration::from_millis(most));
     assert!(are_soon(&answers, 250), "{answers:?}");
     assert!(are_soon(&waits, 700), "{waits:?}");
     viewer.read_to("t", 4004).await;

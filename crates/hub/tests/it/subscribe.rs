@@ -81,7 +81,9 @@ async fn the_longest_thread_is_joined_by_a_snapshot() {
     let mut entries = run("t", 1, 1);
     entries.truncate(4);
     let state = json!({ "all": "x".repeat(STATE_SNAPSHOT_BYTES_MAX - 100) });
-    entries.push(event(&json!({ "type": "STATE_SNAPSHOT", "snapshot": state })));
+    entries.push(event(
+        &json!({ "type": "STATE_SNAPSHOT", "snapshot": state }),
+    ));
     let delta = event(
         &json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": "m1", "delta": "x".repeat(4_000_000) }),
     );

@@ -3,8 +3,8 @@
 //! A list linked by places in a vector: a tool result goes into the middle without moving what
 //! follows. Messages leave only when a snapshot restates all of them, which builds the list anew.
 //!
-//! Messages, places and ids are shared between copies of the list, so that a copy costs a small part
-//! of what it is to fold the list, and no copy of what the messages say.
+//! Messages, places and ids are shared between copies of the list, so that a copy costs a small
+//! part of what it is to fold the list, and no copy of what the messages say.
 //!
 //! Invariant: `by_id` and `by_call` name the first message, in list order, that has the id or holds
 //! the call; `bytes` is the length of all messages as JSON.

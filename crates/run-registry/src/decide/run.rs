@@ -22,7 +22,7 @@ use super::resume::{self, Answers, Standing};
 use super::{Answer, Asking, Decision, Draft, Proposal, Refusal, RunCommand, Verdicts};
 use crate::agent_name::AgentName;
 use crate::conversation::THREAD_MESSAGES_BYTES_MAX;
-use crate::event_bounds::{self, OverBound};
+use crate::event_bounds;
 use crate::fact::{Fact, RunAccepted, StatePatched, Submission, SubmittedContent};
 use crate::fingerprint::Fingerprint;
 use crate::fold::Fold;
@@ -250,7 +250,10 @@ impl Start<'_> {
 fn must_be_kept(fold: &Fold, new: &[Message]) -> Result<(), Refusal> {
     let mut roles: HashMap<&MessageId, &str> = HashMap::with_capacity(new.len());
     for message in new {
-        event_bounds::check_message(message).map_err(|over| over_bound(message, &over))?;
+        event_bounds::check_message(message).map_err(|over| Refusal::InputInvalid {
+            at: "messages",
+            reason: format!("message `{}`: {over}", message.id).into(),
+        })?;
         let held = fold.conversation().message(&message.id).map(Message::role);
         let taken = held.or_else(|| roles.insert(&message.id, message.role()));
         if let Some(taken) = taken {
@@ -263,20 +266,6 @@ fn must_be_kept(fold: &Fold, new: &[Message]) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-fn over_bound(message: &Message, over: &OverBound) -> Refusal {
-    match *over {
-        OverBound::TooLarge { what, found, max } => Refusal::TooLarge {
-            what,
-            limit: max,
-            found,
-        },
-        OverBound::TooDeep { .. } => Refusal::InputInvalid {
-            at: "messages",
-            reason: format!("message `{}`: {over}", message.id).into(),
-        },
-    }
 }
 
 /// `bytes` is the length of the list of new messages.

@@ -3,9 +3,22 @@
 use threadcast_thread_log::engine::{Appended, Refused, RefusedReason};
 
 use super::group::Group;
-use super::{InFlight, Owner, Phase, Retry};
+use super::{InFlight, Owner, Phase};
 use crate::ending::Ending;
 use crate::fold::Fold;
+
+/// What to do after a refused append.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// Ask for the next append again.
+    Again,
+    /// The log had it before: go on as if it had been appended.
+    Done,
+    /// The log lost events of this run: stop reading; the next append ends the run.
+    Diverged,
+    /// Another owner has the run, or the thread is gone: stop, write nothing.
+    Fenced,
+}
 
 impl Owner {
     /// Takes note that the last append asked for was made.

@@ -224,7 +224,10 @@ impl<'a> InPlace<'a> {
                 Ok(separator_bytes(elements.len()))
             }
             Some(Value::Object(members)) => {
-                let at = members.keys().position(|member| *member == *name);
+                // What is not there is not searched for.
+                let is_there = members.contains_key(name.as_ref());
+                let at = || members.keys().position(|member| *member == *name);
+                let at = is_there.then(at).flatten();
                 let at = at.ok_or_else(|| unresolved(path))?;
                 self.walked += members.len();
                 let value = members.shift_remove(name.as_ref()).unwrap_or_default();

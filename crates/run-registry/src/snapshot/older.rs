@@ -1,8 +1,8 @@
 //! The snapshot for clients from before AG-UI 1.0: they know neither owners nor which calls are
 //! pending, so much less has to be told.
 //!
-//! They add a call whenever one is begun, and take no run behind one that failed. So what is open is
-//! begun in front of the list, which then puts the messages as they are, and the run before the
+//! They add a call whenever one is begun, and take no run behind one that failed. So what is open
+//! is begun in front of the list, which then puts the messages as they are, and the run before the
 //! latest is there only if it finished.
 
 use threadcast_agui::event::{Event, TextRole};

@@ -165,11 +165,11 @@ fn chunks_are_expanded_and_marked() {
     );
 }
 
-#[test]
-fn a_broken_rule_ends_the_run_and_names_rule_and_event() {
+/// Streams that break a rule, each with the event that breaks it.
+fn broken_streams() -> Vec<(Vec<String>, &'static str)> {
     let open_call = r#"{"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"pay"}"#;
     let twice = asks("r1", &[&interrupt("i"), &interrupt("i")]);
-    let cases: Vec<(Vec<String>, &str)> = vec![
+    vec![
         (vec![started("r2")], "event 1"),
         (
             vec![r#"{"type":"RUN_STARTED","threadId":"other","runId":"r1"}"#.into()],
@@ -208,8 +208,12 @@ fn a_broken_rule_ends_the_run_and_names_rule_and_event() {
             "event 2",
         ),
         (vec![r#"{"type":"RAW","event":1}"#.into()], "event 1"),
-    ];
-    for (stream, place) in cases {
+    ]
+}
+
+#[test]
+fn a_broken_rule_ends_the_run_and_names_rule_and_event() {
+    for (stream, place) in broken_streams() {
         let mut world = accepted();
         let mut owner = world.play("r1", &stream);
         let (code, message) = failure(&world);

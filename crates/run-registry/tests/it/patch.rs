@@ -425,7 +425,7 @@ fn random_patches_are_safe_counted_and_whole() {
         operations_max: 8,
         depth_max: 5,
     };
-    let (mut applied, mut refused_late) = (0, 0);
+    let (mut applied, mut compared, mut refused_late) = (0, 0, 0);
     for seed in 0..10_000 {
         let mut random = Random::new(seed);
         let mut doc = Document::new(some_value(&mut random, 3));
@@ -443,7 +443,10 @@ fn random_patches_are_safe_counted_and_whole() {
                     applied += 1;
                     let max = limits.bytes_max.max(before.len());
                     assert!(after.len() <= max, "{}", what());
-                    assert_eq!(others(&before, &operations), *doc.value(), "{}", what());
+                    if let Some(others) = others(&before, &operations) {
+                        assert_eq!(others, *doc.value(), "{}", what());
+                        compared += 1;
+                    }
                 }
                 Err(failure) => {
                     refused_late += usize::from(failure.operation > 0);
@@ -453,15 +456,16 @@ fn random_patches_are_safe_counted_and_whole() {
         }
     }
     assert!(applied > 200, "{applied} patches applied");
+    assert!(compared > 200, "{compared} patches compared");
     assert!(refused_late > 200, "{refused_late} patches failed midway");
 }
 
-/// What another implementation makes of a patch that applies; it forgets the order of members.
-fn others(before: &str, operations: &[Value]) -> Value {
+/// What another implementation makes of a patch that applies, but for the order of members. It knows no root to remove.
+fn others(before: &str, operations: &[Value]) -> Option<Value> {
     let mut doc = serde_json::from_str(before).unwrap();
     let operations: json_patch::Patch = serde_json::from_value(json!(operations)).unwrap();
-    json_patch::patch_unsafe(&mut doc, &operations).unwrap();
-    doc
+    json_patch::patch_unsafe(&mut doc, &operations).ok()?;
+    Some(doc)
 }
 
 /// What a patch costs is a matter of the patch: with a copy of the document for each this would

@@ -317,14 +317,6 @@ fn the_content_of_an_activity_is_bounded_to_the_byte() {
             assert!(told.contains("an activity's content of"), "{told}");
         }
     }
-    let mut world = World::new();
-    match world.command("ann", &message_of_run("r1", &message(&long))) {
-        Err(Refusal::TooLarge { limit, found, .. }) => {
-            assert_eq!((limit, found), (ACTIVITY_BYTES_MAX, ACTIVITY_BYTES_MAX + 1));
-        }
-        other => panic!("{:?}", other.map_err(|refusal| refusal.to_string())),
-    }
-    world.accepts("ann", &message_of_run("r1", &message(&fits)), "r1");
 }
 
 #[test]

@@ -185,7 +185,8 @@ async fn who_would_start_over_by_a_baseline_that_is_too_long_goes_on() {
     missed.push(event(
         &json!({ "type": "TEXT_MESSAGE_END", "messageId": "m1" }),
     ));
-    let question = json!({ "id": "i", "reason": "confirmation", "metadata": { "all": "x".repeat(30_000) } });
+    let question =
+        json!({ "id": "i", "reason": "confirmation", "metadata": { "all": "x".repeat(30_000) } });
     let outcome = json!({ "type": "interrupt", "interrupts": [question] });
     missed.push(event(
         &json!({ "type": "RUN_FINISHED", "threadId": "t", "runId": "r1", "outcome": outcome }),
