@@ -109,7 +109,12 @@ fn event(entry: &Entry) -> Option<&RawJson> {
 fn last_patch(behind: Option<&Entry>) -> LastPatch {
     match behind.map(|entry| &entry.record.body) {
         None => LastPatch::Unsure,
-        Some(Body::Fact { public, .. }) => match fact_type(public) {
+        Some(Body::Fact { public, .. }) => match member(public, "type") {
+            Some("\"activity.diverged\"" | "\"state.diverged\"")
+                if member(public, "stricter") == Some("true") =>
+            {
+                LastPatch::Unsure
+            }
             Some("\"state.diverged\"") => LastPatch::StateFailed,
             Some("\"activity.diverged\"") => LastPatch::ActivityFailed,
             _ => LastPatch::Applied,
@@ -118,10 +123,8 @@ fn last_patch(behind: Option<&Entry>) -> LastPatch {
     }
 }
 
-/// As it stands in JSON.
-fn fact_type(public: &RawJson) -> Option<&str> {
+/// The member of a fact as it stands.
+fn member<'a>(public: &'a RawJson, name: &str) -> Option<&'a str> {
     let mut members = members(public.as_str());
-    members
-        .find(|(name, _)| name == "type")
-        .map(|(_, value)| value)
+    members.find(|(own, _)| own == name).map(|(_, value)| value)
 }

@@ -143,9 +143,9 @@ impl Delivery {
             None => Seq::MAX,
         };
         let head = self.tail.head();
-        // Where the tail holds a long frame it serves all: a block with it in would be a copy of each viewer's own.
-        let long = self.tail.long_after(place.cursor);
         let behind = |is_compacted| {
+            // A long frame that the tail holds serves all: a block with it in would be a copy of each viewer's own.
+            let long = self.tail.long_after(place.cursor);
             let before_long = long.and_then(|long| Seq::new(long.get() - 1));
             // The engine may hold more than was folded, of an epoch that is not known here yet.
             let until = until.min(before_long.unwrap_or(Seq::MAX)).min(head);
@@ -155,8 +155,8 @@ impl Delivery {
                 is_all: until >= head,
             }
         };
-        let is_long_next = long == Some(place.cursor.next());
-        if !is_long_next && self.is_to_compact(place.cursor, serve) {
+        let is_long_next = || self.tail.long_after(place.cursor) == Some(place.cursor.next());
+        if self.is_to_compact(place.cursor, serve) && !is_long_next() {
             return behind(true);
         }
         match self.tail.slices_after(

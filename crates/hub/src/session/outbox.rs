@@ -133,7 +133,10 @@ impl Parked {
     }
 
     fn remove(&mut self, slot: u32) {
-        if let Some(order) = self.orders.remove(&slot) {
+        // Asked once a turn, and hardly ever is there anybody.
+        if !self.is_empty()
+            && let Some(order) = self.orders.remove(&slot)
+        {
             self.by_order.remove(&order);
         }
     }

@@ -23,7 +23,7 @@ use crate::compaction::state::{StateJoin, StrayDeltas};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LastPatch {
     Applied,
-    /// It may turn out to have failed.
+    /// It may turn out to have failed, or failed where AG-UI's reference client does not.
     Unsure,
     /// It is one of an activity's content, which it left as it was.
     ActivityFailed,

@@ -1,7 +1,8 @@
 //! One case for every reason to merge or not, each tried as a range of its own and cut everywhere.
 //!
 //! Words as in the notation of streams; `#state` is the fact `state.diverged`, `#other` another
-//! one. A word that came out of a merge is followed by its delta: `T.m=mm`.
+//! one; a `!` says that AG-UI's reference client does the patch. A word that came out of a merge is
+//! followed by its delta: `T.m=mm`.
 
 use std::collections::HashMap;
 
@@ -16,7 +17,8 @@ use crate::compaction::{Subject, seq};
 use crate::support::notation;
 
 fn fact(word: &str) -> Option<Body> {
-    let public = match word {
+    let is_stricter = word.ends_with('!');
+    let mut public = match word.trim_end_matches('!') {
         "#state" => json!({"type": "state.diverged", "by": {"id": "hub"}, "runId": "r",
             "operation": 0, "path": "", "reason": "no"}),
         "#activity" => json!({"type": "activity.diverged", "by": {"id": "hub"}, "runId": "r",
@@ -24,6 +26,9 @@ fn fact(word: &str) -> Option<Body> {
         "#other" => json!({"type": "of.later", "by": {"id": "hub"}}),
         _ => return None,
     };
+    if is_stricter {
+        public["stricter"] = json!(true);
+    }
     Some(Body::Fact {
         public: RawJson::from_value(&public),
         private: None,
@@ -510,6 +515,21 @@ fn a_delta_that_failed_stays_if_it_holds_more() {
             let lines = format!("{{{more},{failed}}}\n{fact}");
             check_lines(&lines, &lines);
         }
+    }
+}
+
+/// Whoever reads with it holds the same, compacted or not.
+#[test]
+fn a_delta_that_only_the_reference_client_does_stays() {
+    for lines in [
+        "{\"type\":\"STATE_SNAPSHOT\",\"snapshot\":{\"n\":1}}\n\
+        {\"type\":\"STATE_DELTA\",\"delta\":[{\"op\":\"remove\",\"path\":\"/toString\"}]}\n\
+        #state!",
+        "{\"type\":\"ACTIVITY_SNAPSHOT\",\"messageId\":\"m\",\"activityType\":\"P\",\"content\":{}}\n\
+        {\"type\":\"ACTIVITY_DELTA\",\"messageId\":\"m\",\"activityType\":\"P\",\"patch\":[{\"op\":\"add\",\"path\":\"\",\"value\":[]}]}\n\
+        #activity!",
+    ] {
+        check_lines(lines, lines);
     }
 }
 
