@@ -30,6 +30,14 @@ fn telling(count: usize) -> Vec<Value> {
     events
 }
 
+/// Whether the last that a frame tells is the end of a run; who is not served for a while gets ranges.
+fn ends_a_run(frame: &Value) -> bool {
+    let events = events_of(std::slice::from_ref(frame));
+    events
+        .last()
+        .is_some_and(|event| event["type"] == "RUN_FINISHED")
+}
+
 fn start_run(agent: &str, thread: &str) -> Value {
     let messages = json!([{ "id": "u1", "role": "user", "content": "tell me" }]);
     json!({ "op": "run", "agent": agent, "input": { "threadId": thread, "runId": "run", "messages": messages } })
@@ -42,7 +50,7 @@ async fn a_thousand_viewers_of_one_thread_end_equal() {
     let mut viewers = JoinSet::new();
     for _ in 0..1000 {
         let mut viewer = Viewer::connect(&hub.ws()).await;
-        viewer.subscribe("story", Start::Snapshot).await;
+        viewer.subscribe("story", Start::Log).await;
         viewers.spawn(async move { events_of(&viewer.frames_to_end("story", "run").await) });
     }
     let mut starter = Viewer::connect(&hub.ws()).await;
@@ -64,7 +72,7 @@ async fn one_viewer_of_a_hundred_threads_ends_equal_on_each() {
     let threads: Vec<String> = (0..100).map(|n| format!("story-{n}")).collect();
     let mut viewer = Viewer::connect(&hub.ws()).await;
     for thread in &threads {
-        viewer.subscribe(thread, Start::Snapshot).await;
+        viewer.subscribe(thread, Start::Log).await;
     }
     for thread in &threads {
         let answer = viewer.ask(start_run("telling", thread)).await;
@@ -73,7 +81,7 @@ async fn one_viewer_of_a_hundred_threads_ends_equal_on_each() {
     let (mut ended, mut frames) = (0, Vec::new());
     while ended < threads.len() {
         let frame = viewer.frame().await.expect("the session stays");
-        ended += usize::from(frame["event"]["type"] == "RUN_FINISHED");
+        ended += usize::from(ends_a_run(&frame));
         frames.push(frame);
     }
     for thread in &threads {
@@ -140,10 +148,7 @@ async fn a_viewer_that_stops_reading_delays_nobody_and_ends_equal() {
     // is blocked.
     let watching = async {
         let (mut frames, mut held_bytes_max, mut was_blocked) = (Vec::new(), 0, false);
-        while frames
-            .last()
-            .is_none_or(|frame: &Value| frame["event"]["type"] != "RUN_FINISHED")
-        {
+        while !frames.last().is_some_and(ends_a_run) {
             frames.push(fast.frame().await.expect("the fast viewer stays"));
             if frames.len() % 50 == 0 {
                 let health = hub.health().await;

@@ -81,3 +81,6 @@ impl From<Message> for Held {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,13 +7,15 @@
 //! part of what it is to fold the list, and no copy of what the messages say.
 //!
 //! Invariant: `by_id` and `by_call` name the first message, in list order, that has the id or holds
-//! the call; `bytes` is the length of all messages as JSON.
+//! the call; the orders of nodes rise along the list; `bytes` is the length of all messages as JSON.
+
+mod results;
 
 use threadcast_agui::ids::{MessageId, ToolCallId};
 use threadcast_agui::message::{Message, MessageBody, ToolCall};
 
 use crate::conversation::held::Held;
-use crate::conversation::nodes::{Node, Nodes};
+use crate::conversation::nodes::{Node, Nodes, ORDER_STEP};
 use crate::conversation::shared_map::SharedMap;
 use crate::conversation::size::{Growth, call_bytes, new_element, new_member};
 
@@ -25,12 +27,13 @@ pub(super) struct Messages {
     bytes: usize,
     by_id: SharedMap<MessageId, usize>,
     by_call: SharedMap<ToolCallId, CallPlace>,
-    /// Whether some call may stand in two messages, so that taking one away makes the other the
-    /// first.
-    has_repeated_calls: bool,
+    /// Of a call that stands in several messages: from each place to the next, and the last. Only
+    /// messages at the end bring such calls, so places come in list order. Some may be gone.
+    next_place: SharedMap<CallPlace, CallPlace>,
+    last_place: SharedMap<ToolCallId, CallPlace>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct CallPlace {
     node: usize,
     call: usize,
@@ -134,26 +137,32 @@ impl Messages {
     fn append_held(&mut self, held: Held) {
         let message = held.message();
         let node = self.nodes.len();
-        if let Some(last) = self.last.replace(node) {
-            self.nodes.node_mut(last).next = Some(node);
+        let previous = self.last.replace(node);
+        if let Some(previous) = previous {
+            self.nodes.node_mut(previous).next = Some(node);
         }
         if self.by_id.get(&message.id).is_none() {
             self.by_id.insert(message.id.clone(), node);
         }
         for (call, tool_call) in message.tool_calls().iter().enumerate() {
-            match self.by_call.get(&tool_call.id) {
-                None => self
-                    .by_call
-                    .insert(tool_call.id.clone(), CallPlace { node, call }),
-                Some(first) => self.has_repeated_calls |= first.node != node,
-            }
+            self.place_call(&tool_call.id, CallPlace { node, call });
         }
         self.bytes += held.bytes();
-        self.nodes.push(Node {
-            held,
-            next: None,
-            last_result: None,
-        });
+        let order = previous.map_or(0, |previous| self.nodes[previous].order + ORDER_STEP);
+        self.nodes.push(Node::new(held, previous, order));
+    }
+
+    /// Notes that a call stands in a message at the end.
+    fn place_call(&mut self, call: &ToolCallId, place: CallPlace) {
+        let Some(first) = self.by_call.get(call) else {
+            return self.by_call.insert(call.clone(), place);
+        };
+        let last = self.last_place.get(call).unwrap_or(first);
+        // What a message repeats itself goes with it.
+        if last.node != place.node {
+            self.next_place.insert(last, place);
+            self.last_place.insert(call.clone(), place);
+        }
     }
 
     /// Appends those whose ids are not here yet, as the echo of a run's input does.
@@ -191,78 +200,6 @@ impl Messages {
             held.change(|message| push_call(message, tool_call));
         });
     }
-
-    /// Puts a result behind the message that holds the call and the tool messages that follow it;
-    /// at the end if no message holds it.
-    pub(super) fn insert_result(&mut self, call: &ToolCallId, message: Message) {
-        let Some(place) = self.by_call.get(call) else {
-            return self.append(message);
-        };
-        let before = self.last_result_of(place.node);
-        self.nodes.node_mut(place.node).last_result = Some(self.nodes.len());
-        if self.last == Some(before) {
-            return self.append(message);
-        }
-        let node = self.nodes.len();
-        let known = self.by_id.get(&message.id);
-        if known.is_none_or(|known| self.is_behind(before, known)) {
-            self.by_id.insert(message.id.clone(), node);
-        }
-        let next = self.nodes.node_mut(before).next.replace(node);
-        let held = Held::from(message);
-        self.bytes += held.bytes();
-        self.nodes.push(Node {
-            held,
-            next,
-            last_result: None,
-        });
-    }
-
-    /// The last of the tool messages right behind `holder`, or `holder` itself.
-    fn last_result_of(&self, holder: usize) -> usize {
-        let is_result = |node: &usize| matches!(self.message(*node).body, MessageBody::Tool { .. });
-        let mut last = self.nodes[holder].last_result.unwrap_or(holder);
-        while let Some(next) = self.nodes[last].next.filter(is_result) {
-            last = next;
-        }
-        last
-    }
-
-    /// Whether `wanted` comes after `node`; walks the rest of the list, for a repeated id only.
-    fn is_behind(&self, node: usize, wanted: usize) -> bool {
-        let next = |node: &usize| self.nodes[*node].next;
-        std::iter::successors(next(&node), next).any(|node| node == wanted)
-    }
-
-    /// Puts a message without calls in the place of the first one with its id.
-    pub(super) fn replace(&mut self, message: Message) {
-        let Some(node) = self.by_id.get(&message.id) else {
-            return;
-        };
-        let new = Held::from(message);
-        self.bytes += new.bytes();
-        let gone = std::mem::replace(&mut self.nodes.node_mut(node).held, new);
-        self.bytes -= gone.bytes();
-        let gone = gone.message();
-        if matches!(gone.body, MessageBody::Tool { .. }) {
-            // It may have stood in the middle of a row of results, which ends in front of it now.
-            for node in 0..self.nodes.len() {
-                self.nodes.node_mut(node).last_result = None;
-            }
-        }
-        for call in gone.tool_calls() {
-            if self
-                .by_call
-                .get(&call.id)
-                .is_some_and(|place| place.node == node)
-            {
-                self.by_call.remove(&call.id);
-            }
-        }
-        if self.has_repeated_calls && !gone.tool_calls().is_empty() {
-            *self = Self::of(self.iter_held().cloned());
-        }
-    }
 }
 
 fn push_call(message: &mut Message, tool_call: ToolCall) -> Growth {
@@ -278,3 +215,6 @@ fn push_call(message: &mut Message, tool_call: ToolCall) -> Growth {
     calls.push(tool_call);
     growth
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,6 +12,9 @@ use crate::conversation::held::Held;
 
 const PIECE: usize = 128;
 
+/// How far apart messages are that came one behind the other.
+pub(super) const ORDER_STEP: u64 = 1 << 32;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
     pieces: Vec<Arc<Vec<Node>>>,
@@ -22,8 +25,28 @@ pub(super) struct Nodes {
 pub(super) struct Node {
     pub(super) held: Held,
     pub(super) next: Option<usize>,
+    pub(super) previous: Option<usize>,
+    /// Rises along the list.
+    pub(super) order: u64,
+    /// Of a tool message that is known to follow a message with calls, but for other tool messages
+    /// between them: that message.
+    pub(super) answers: Option<usize>,
     /// Of a message that got results: the last tool message known to follow it without a gap.
     pub(super) last_result: Option<usize>,
+}
+
+impl Node {
+    /// The last of a list.
+    pub(super) fn new(held: Held, previous: Option<usize>, order: u64) -> Self {
+        Self {
+            held,
+            next: None,
+            previous,
+            order,
+            answers: None,
+            last_result: None,
+        }
+    }
 }
 
 impl Nodes {
@@ -52,3 +75,6 @@ impl Index<usize> for Nodes {
         &self.pieces[node / PIECE][node % PIECE]
     }
 }
+
+#[cfg(test)]
+mod tests;
