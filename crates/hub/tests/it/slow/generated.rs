@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use threadcast_agui::event::EventBody;
 use threadcast_run_registry::conversation::Conversation;
-use threadcast_run_registry::histories::{Random, history};
+use threadcast_run_registry::histories::{Random, diverged, history};
 use threadcast_thread_log::entry::NewEntry;
 use threadcast_wire::limits::Limits;
 use tokio::time::sleep;
@@ -23,22 +22,12 @@ fn logged(seed: u64, random: &mut Random) -> (Vec<NewEntry>, Vec<String>) {
     let mut holds = vec![held(&conversation)];
     let happened = |what: &str| fact(&json!({ "type": what, "by": { "id": "hub" } }));
     for event in history(seed) {
-        let diverged = match &event.body {
-            EventBody::StateDelta { delta } => {
-                let is_refused = conversation.clone().patch_state(delta).is_err();
-                is_refused.then_some("state.diverged")
-            }
-            EventBody::ActivityDelta { message, patch, .. } => {
-                let failure = conversation.activity_failure(message, patch);
-                failure.map(|_| "activity.diverged")
-            }
-            _ => None,
-        };
+        let told = diverged(&conversation, &event);
         conversation.apply(&event);
         entries.push(event_json(&event.json));
         holds.push(held(&conversation));
-        if let Some(diverged) = diverged {
-            entries.push(happened(diverged));
+        if let Some(told) = told {
+            entries.push(fact(&serde_json::from_str(told.as_str()).unwrap()));
             holds.push(held(&conversation));
         }
         if random.one_in(12) {
