@@ -190,7 +190,7 @@ pub(crate) fn wrong(expected: &'static str, found: &str) -> Problem {
 }
 
 /// What sort of JSON value a text is, in words.
-fn kind(json: &str) -> &'static str {
+pub(crate) fn kind(json: &str) -> &'static str {
     match json.as_bytes().first() {
         Some(b'"') => "a string",
         Some(b'{') => OBJECT,

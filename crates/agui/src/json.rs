@@ -109,6 +109,11 @@ impl RawJson {
         Self(json)
     }
 
+    /// What sort of value it is, in words: "an array".
+    pub fn kind(&self) -> &'static str {
+        crate::fields::kind(self.as_str())
+    }
+
     /// The text as it is kept.
     pub fn as_str(&self) -> &str {
         &self.0

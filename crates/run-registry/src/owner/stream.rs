@@ -164,13 +164,31 @@ impl Stream {
         Ok(())
     }
 
+    /// More is open than is closed: the rule that this breaks is told with the bound.
+    fn too_much_open(&self, finished: &Event, open: usize) -> Result<(), Ending> {
+        match self.verifier.judge(finished, &self.expected) {
+            Err(mut violation) if violation.rule.is_mended() => {
+                let bound =
+                    format!("; {open} are open, at most {MENDED_MAX} are closed for an agent");
+                violation.message.push_str(&bound);
+                Err(self.broken(&violation))
+            }
+            // Judged with the event.
+            _ => Ok(()),
+        }
+    }
+
     /// Closes what the agent left open, if nothing else speaks against its RUN_FINISHED.
     fn mend(&mut self, group: &mut Group, finished: &Event, now: Millis) -> Result<(), Ending> {
         let Some(scope) = self.verifier.scope() else {
             return Ok(());
         };
-        if !(1..=MENDED_MAX).contains(&mending::open_count(scope)) {
+        let open = mending::open_count(scope);
+        if open == 0 {
             return Ok(());
+        }
+        if open > MENDED_MAX {
+            return self.too_much_open(finished, open);
         }
         let closers = mending::closers(scope);
         let mut mended = self.verifier.clone();

@@ -4,7 +4,8 @@ use std::fmt;
 
 macro_rules! rules {
     ($($rule:ident = $name:literal: $describes:literal,)+) => {
-        /// The rule an event broke; its name stands in `PROTOCOL_VIOLATION` messages and never changes.
+        /// The rule an event broke; its name stands in `PROTOCOL_VIOLATION` messages and never
+        /// changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Rule {
             $(#[doc = $describes] $rule,)+
@@ -95,6 +96,20 @@ rules! {
         "Tool calls are ended before RUN_FINISHED.",
     ToolCallNotOpen = "tool-call-not-open":
         "Tool call arguments and end name a tool call that is open.",
+}
+
+impl Rule {
+    /// Whether the hub closes what breaks it, for an agent that is not strict.
+    pub(crate) fn is_mended(self) -> bool {
+        matches!(
+            self,
+            Self::MessageLeftOpen
+                | Self::ReasoningMessageLeftOpen
+                | Self::ReasoningSpanLeftOpen
+                | Self::StepLeftOpen
+                | Self::SubagentLeftOpen
+        )
+    }
 }
 
 impl fmt::Display for Rule {

@@ -245,6 +245,10 @@ fn a_repair_is_bounded_and_counts_what_it_does_not_list() {
     let (code, message) = failure(&world);
     assert_eq!(code, "PROTOCOL_VIOLATION");
     assert!(message.contains("step-left-open"), "{message}");
+    assert!(
+        message.contains("1025 are open, at most 1024 are closed"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::file::{FileArgs, FileError, Input, Piece, Stop};
+use super::tell_failure;
 use super::terminal::{ColourArgs, Output, OutputError, tell};
 
 mod page;
@@ -20,7 +21,7 @@ use verdict::{Outcome, Verdict};
 /// Tells the first event that breaks a rule, with its line and the rule, or what a legal stream
 /// amounts to. With `-` it judges while the stream comes: `curl -N … | threadcast check -`. Exit
 /// codes: 0 for a legal stream, 1 for one that breaks a rule or breaks off, 2 when the input cannot
-/// be read.
+/// be read or the verdict cannot be written.
 #[derive(Debug, Args)]
 pub struct CheckArgs {
     #[command(flatten)]
@@ -32,8 +33,8 @@ pub struct CheckArgs {
     colour: ColourArgs,
 }
 
-/// The input cannot be read.
-pub(super) const UNREADABLE: u8 = 2;
+/// The input cannot be read, or what it amounts to cannot be written: no verdict.
+pub(super) const NO_VERDICT: u8 = 2;
 
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     let verdict = match examine(args) {
@@ -49,14 +50,20 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
     // The exit code is the verdict, whoever reads the rest.
     match written {
         Ok(()) | Err(OutputError::Closed) => Ok(verdict.exit_code()),
-        Err(error) => Err(error.into()),
+        Err(error) => Ok(unwritten(&error.into())),
     }
+}
+
+/// Says why an output could not be written.
+pub(super) fn unwritten(error: &anyhow::Error) -> ExitCode {
+    tell_failure(error);
+    ExitCode::from(NO_VERDICT)
 }
 
 /// Says why an input cannot be read.
 pub(super) fn unreadable(error: &FileError) -> ExitCode {
     tell(&format!("threadcast: {error}"));
-    ExitCode::from(UNREADABLE)
+    ExitCode::from(NO_VERDICT)
 }
 
 fn examine(args: &CheckArgs) -> Result<Verdict, FileError> {

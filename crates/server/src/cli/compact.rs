@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::check::unreadable;
+use super::check::{unreadable, unwritten};
 use super::file::{FileArgs, FileError, Format, History, Stop, Violation};
 use super::fold::tell_violation;
 use super::hub::quietly;
@@ -80,7 +80,7 @@ impl From<Differs> for Refusal {
 
 pub fn run(args: &CompactArgs) -> anyhow::Result<ExitCode> {
     match compact(&args.file) {
-        Ok(compacted) => quietly(print(&compacted)),
+        Ok(compacted) => Ok(quietly(print(&compacted)).unwrap_or_else(|error| unwritten(&error))),
         Err(Refusal::Unreadable(error)) => Ok(unreadable(&error)),
         Err(Refusal::Violation(violation)) => {
             tell_violation(&args.file.name(), &violation);

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::check::unreadable;
+use super::check::{unreadable, unwritten};
 use super::file::{FileArgs, FileError, History, Stop, Violation};
 use super::terminal::{ColourArgs, Output, OutputError, tell};
 
@@ -43,7 +43,7 @@ pub fn run(args: &FoldArgs) -> anyhow::Result<ExitCode> {
     };
     match written {
         Ok(()) | Err(OutputError::Closed) => {}
-        Err(error) => return Err(error.into()),
+        Err(error) => return Ok(unwritten(&error.into())),
     }
     Ok(match violation {
         None => ExitCode::SUCCESS,

@@ -47,7 +47,7 @@ fn parse(bytes: &[u8]) -> Result<RawJson, HttpError> {
     })?;
     // A derived reader would take a list of values for an object.
     if !json.as_str().starts_with('{') {
-        let message = "the body must be an object";
+        let message = format!("the body must be an object, found {}", json.kind());
         return Err(HttpError::new(ErrorCode::BadFrame, message));
     }
     Ok(json)

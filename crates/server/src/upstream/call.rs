@@ -129,7 +129,7 @@ impl CallError {
             Self::Sse(SseError::TooLarge { .. }) => Ending::TooLarge {
                 what: self.to_string().into(),
             },
-            Self::Sse(SseError::NoText) => Ending::Violation {
+            Self::Sse(SseError::NoText { .. }) => Ending::Violation {
                 reason: self.to_string().into(),
             },
         }

@@ -13,10 +13,10 @@ use serde::de::IgnoredAny;
 /// Why a stream of bytes cannot be read further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SseError {
-    #[error("an event is longer than {max} bytes")]
-    TooLarge { max: usize },
-    #[error("an event is no UTF-8")]
-    NoText,
+    #[error("event {event} of the stream, with its framing, is longer than {max} bytes")]
+    TooLarge { event: u64, max: usize },
+    #[error("event {event} of the stream breaks rule `event-shape`: it is no UTF-8")]
+    NoText { event: u64 },
 }
 
 /// What is read next.
@@ -37,6 +37,8 @@ pub(crate) struct SseReader {
     /// The data of the event under way; `None` until its first `data` line.
     data: Option<Vec<u8>>,
     place: Place,
+    /// Events that were read whole.
+    events: u64,
     items: VecDeque<SseItem>,
 }
 
@@ -61,6 +63,7 @@ impl SseReader {
             line: Vec::new(),
             data: None,
             place: Place::Start,
+            events: 0,
             items: VecDeque::new(),
         }
     }
@@ -112,6 +115,7 @@ impl SseReader {
         let held = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
         if held + bytes.len() > self.event_bytes_max {
             return Err(SseError::TooLarge {
+                event: self.events + 1,
                 max: self.event_bytes_max,
             });
         }
@@ -147,10 +151,12 @@ impl SseReader {
         let Some(data) = self.data.take() else {
             return Ok(());
         };
-        let data = String::from_utf8(data).map_err(|_| SseError::NoText)?;
+        let event = self.events + 1;
+        let data = String::from_utf8(data).map_err(|_| SseError::NoText { event })?;
         if data.is_empty() {
             return Ok(());
         }
+        self.events = event;
         self.items.push_back(if data.trim() == DONE {
             SseItem::Done
         } else {

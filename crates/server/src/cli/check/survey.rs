@@ -31,9 +31,9 @@ impl Survey {
         }
     }
 
-    /// Whether there was no event at all.
+    /// Whether there was nothing at all: neither an event nor an entry of a log.
     pub(super) fn is_empty(&self) -> bool {
-        self.events == 0
+        self.events == 0 && self.history.at() == 0
     }
 
     /// Takes the next item.
@@ -61,6 +61,8 @@ impl Survey {
             Some(unfinished @ Unfinished::InsideRun(_)) => Outcome::Unfinished(format!(
                 "{unfinished}, and a stream that breaks off is never a success"
             )),
+            // A log may hold facts alone.
+            Some(Unfinished::Empty) if self.events == 0 => Outcome::Legal,
             Some(Unfinished::Empty) => {
                 Outcome::Unfinished("it begins no run: all its types are unknown".to_owned())
             }

@@ -173,6 +173,16 @@ impl History {
             Piece::Anew { .. } => {
                 (self.judge, self.head, self.at) = (StreamJudge::with_questions(), None, 0);
             }
+            Piece::NoText { beginning } => {
+                let place = Place::Event(self.at + 1);
+                return Err(Stop::Violation(Box::new(Violation {
+                    line: item.line,
+                    place,
+                    json: beginning.clone(),
+                    rule: Rule::EventShape,
+                    message: "it is no UTF-8".to_owned(),
+                })));
+            }
             Piece::Aside { .. } | Piece::Done => {}
         }
         Ok(())

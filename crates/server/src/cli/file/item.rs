@@ -35,6 +35,8 @@ pub(in crate::cli) enum Piece {
     Anew { text: Box<str> },
     /// A frame that changes nothing.
     Aside { text: Box<str> },
+    /// A line of a stream that is no UTF-8: nothing behind it is read.
+    NoText { beginning: Box<str> },
     /// `data: [DONE]`: nothing behind it is read.
     Done,
 }

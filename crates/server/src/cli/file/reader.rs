@@ -1,5 +1,6 @@
 //! From bytes to items, format by format.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io;
 
@@ -32,6 +33,8 @@ pub(super) struct Reader {
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
+/// What is shown of a line that is no text.
+const BEGINNING_BYTES: usize = 80;
 const ONE_A_LINE: &str = "; one event a line is expected, as `jq -c .` writes them";
 
 impl Reader {
@@ -87,7 +90,7 @@ impl Reader {
     pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), FileError> {
         while !self.is_done {
             match self.lines.take(&mut bytes) {
-                Ok(Some((number, line))) => self.line(number, line, true)?,
+                Ok(Some((number, line))) => self.line(number, &line, true)?,
                 Ok(None) => return Ok(()),
                 Err(_) => {
                     let max = LINE_BYTES_MAX;
@@ -104,7 +107,7 @@ impl Reader {
     /// The last line cannot be read, or there was none.
     pub(super) fn end(&mut self) -> Result<(), FileError> {
         if let Some((number, line)) = self.lines.rest() {
-            self.line(number, line, false)?;
+            self.line(number, &line, false)?;
         }
         match self.format {
             None => Err(FileError::of_file(self.name.clone(), Problem::Empty)),
@@ -120,11 +123,23 @@ impl Reader {
         }
     }
 
-    fn line(&mut self, number: u64, line: Vec<u8>, is_ended: bool) -> Result<(), FileError> {
-        let text = decode(line, number).map_err(|problem| self.at(number, problem))?;
+    fn line(&mut self, number: u64, line: &[u8], is_ended: bool) -> Result<(), FileError> {
+        let text = match decode(line, number) {
+            Ok(text) => Cow::Borrowed(text),
+            // A hub looks at no line without data.
+            Err(_) if self.format == Some(Format::Sse) && !line.starts_with(b"data") => {
+                String::from_utf8_lossy(line)
+            }
+            // Within a stream it is the sender's fault, and judged as such.
+            Err(Problem::NoText) if self.is_in_stream() => {
+                self.no_text(number, line);
+                return Ok(());
+            }
+            Err(problem) => return Err(self.at(number, problem)),
+        };
         let text = match text.strip_prefix(BYTE_ORDER_MARK) {
             Some(text) if number == 1 => text,
-            _ => text.as_str(),
+            _ => &*text,
         };
         let format = match self.format {
             Some(format) => format,
@@ -133,6 +148,7 @@ impl Reader {
                 self.array.push('\n');
                 return Ok(());
             }
+            None if text.contains('\0') => return Err(self.at(number, Problem::NoText)),
             None => {
                 let format = Format::of_line(text).map_err(|problem| self.at(number, problem))?;
                 *self.format.insert(format)
@@ -193,8 +209,8 @@ impl Reader {
 
     fn sse_items(&mut self, read: Result<(), SseError>, number: u64) -> Result<(), FileError> {
         read.map_err(|error| match error {
-            SseError::NoText => self.at(number, Problem::NoText),
-            SseError::TooLarge { max } => self.at(number, Problem::LongLine { max }),
+            SseError::NoText { .. } => self.at(number, Problem::NoText),
+            SseError::TooLarge { max, .. } => self.at(number, Problem::LongLine { max }),
         })?;
         while let Some(item) = self.sse.next_item() {
             let line = self.block.take().unwrap_or(number);
@@ -220,19 +236,32 @@ impl Reader {
         Ok(())
     }
 
+    /// Whether events come one by one, and the first of them was told from other input.
+    fn is_in_stream(&self) -> bool {
+        matches!(self.format, Some(Format::Sse | Format::Ndjson))
+    }
+
+    /// Nothing behind such a line is read.
+    fn no_text(&mut self, number: u64, line: &[u8]) {
+        let line_beginning = &line[..line.len().min(BEGINNING_BYTES)];
+        let beginning = String::from_utf8_lossy(line_beginning).into();
+        self.items.push_back(Item {
+            line: self.block.take().unwrap_or(number),
+            piece: Piece::NoText { beginning },
+        });
+        self.is_done = true;
+    }
+
     fn at(&self, line: u64, problem: Problem) -> FileError {
         FileError::of_line(self.name.clone(), line, problem)
     }
 }
 
 /// The text of a line; a byte order mark of UTF-16 stands on the first.
-fn decode(line: Vec<u8>, number: u64) -> Result<String, Problem> {
-    let text = String::from_utf8(line).map_err(|error| match error.as_bytes() {
+fn decode(line: &[u8], number: u64) -> Result<&str, Problem> {
+    let text = std::str::from_utf8(line).map_err(|_| match line {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] if number == 1 => Problem::Utf16,
         _ => Problem::NoText,
     })?;
-    if text.contains('\0') {
-        return Err(Problem::NoText);
-    }
     Ok(text)
 }

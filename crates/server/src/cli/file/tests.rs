@@ -19,6 +19,7 @@ fn events(input: &str) -> Vec<(u64, String)> {
     assert_eq!(error, None, "{input}");
     let event = |item: Item| match item.piece {
         Piece::Event { json } => (item.line, json.into()),
+        Piece::NoText { beginning } => (item.line, format!("no text: {beginning}")),
         Piece::Done => (item.line, "done".to_owned()),
         other => panic!("{other:?}"),
     };
@@ -122,7 +123,7 @@ fn what_cannot_be_read_is_told_with_its_line() {
         ),
         (
             b"{\"type\":\"A\"}\n{\"type\":\0}\n",
-            "in:2: no text in UTF-8; compressed and binary input is not read",
+            "in:2: no JSON at column 9: expected value",
         ),
         (
             b"{\"type\":\"A\"}\n{\"type\" 1}\n",

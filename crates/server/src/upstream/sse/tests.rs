@@ -86,24 +86,30 @@ fn done_is_told_apart_from_data() {
 fn a_long_event_is_refused_before_it_is_held() {
     let mut reader = SseReader::new(16);
     assert_eq!(reader.push(b"data: 0123456789"), Ok(()));
-    assert_eq!(reader.push(b"0"), Err(SseError::TooLarge { max: 16 }));
+    assert_eq!(
+        reader.push(b"0"),
+        Err(SseError::TooLarge { event: 1, max: 16 })
+    );
 
     let mut lines = SseReader::new(16);
     assert_eq!(
         lines.push(b"data: 012345\ndata: 01234\n"),
-        Err(SseError::TooLarge { max: 16 })
+        Err(SseError::TooLarge { event: 1, max: 16 })
     );
 
     let mut comment = SseReader::new(16);
     assert_eq!(
         comment.push(b": 01234567890123456789"),
-        Err(SseError::TooLarge { max: 16 })
+        Err(SseError::TooLarge { event: 1, max: 16 })
     );
 }
 
 #[test]
 fn bytes_that_are_no_text_are_refused() {
-    assert_eq!(read(&[b"data: \xff\n\n"]), Err(SseError::NoText));
+    assert_eq!(
+        read(&[b"data: \xff\n\n"]),
+        Err(SseError::NoText { event: 1 })
+    );
     assert_eq!(
         read(&[b": \xff\ndata: a\n\n"]),
         Ok(vec![SseItem::Data("a".into())])

@@ -354,3 +354,62 @@ fn a_fold_of_a_broken_stream_goes_to_the_event_before() {
     let folded: Value = serde_json::from_slice(&folded.stdout).unwrap();
     assert_eq!(folded["at"], 1);
 }
+
+#[test]
+fn bytes_that_are_no_text_are_the_agents_fault_within_a_stream() {
+    let stream = |tail: &[u8]| {
+        let head = format!("data: {STARTED}\n\n: \u{e9}\n");
+        [head.as_bytes(), b": \xff\n", tail].concat()
+    };
+    let broken = piped(&["check", "-"], stream(b"data: {\"type\":\"\xff\"}\n\n"));
+    assert_eq!(broken.status.code(), Some(1));
+    let page = text(&broken.stdout);
+    assert!(
+        page.starts_with(
+            "<stdin>:5: event 2 breaks rule `event-shape`\nwhat      it is no UTF-8\n"
+        ),
+        "{page}"
+    );
+    // As in a hub, only what an event says has to be text.
+    let legal = format!("data: {FINISHED}\n\n");
+    let legal = piped(&["check", "-"], stream(legal.as_bytes()));
+    assert_eq!(legal.status.code(), Some(0), "{}", text(&legal.stdout));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_verdict_that_cannot_be_written_is_none() {
+    for command in ["check", "fold", "compact"] {
+        let full = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let mut child = program(&[command, "-"])
+            .stdin(Stdio::piped())
+            .stdout(full)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stream = format!("data: {STARTED}\n\ndata: {FINISHED}\n\n");
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(stream.as_bytes()).unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command}");
+        assert!(text(&output.stderr).contains("No space left"), "{command}");
+    }
+}
+
+#[test]
+fn a_log_of_facts_alone_is_legal() {
+    let fact = r#"{"seq":1,"fact":{"type":"happened"}}"#;
+    for command in ["check", "fold", "compact"] {
+        let output = piped(&[command, "-"], format!("{fact}\n"));
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "{command}: {}",
+            text(&output.stderr)
+        );
+    }
+}

@@ -144,6 +144,8 @@ fn what_watch_prints_is_read() {
         "serve",
         "--listen",
         "127.0.0.1:0",
+        "--engine",
+        "memory",
         "--demo-speed",
         "instant",
     ];
