@@ -155,6 +155,12 @@ impl Lanes {
         }
     }
 
+    /// The starts of the items, in the order in which they were opened: following them, as written
+    /// by expansion, leads an empty one here.
+    pub fn openings(&self) -> impl Iterator<Item = Event> {
+        self.0.iter().map(Lane::opening)
+    }
+
     fn expand_chunk(
         &mut self,
         chunk: &Chunk<'_>,

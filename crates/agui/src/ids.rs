@@ -73,10 +73,25 @@ macro_rules! id {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                Self::new(String::deserialize(from)?).map_err(serde::de::Error::custom)
+                from.deserialize_str(IdVisitor($kind, Self::new))
             }
         }
     };
+}
+
+/// Makes an id of the text as it stands in a reader's buffer: what is read may hold thousands.
+struct IdVisitor<T>(&'static str, fn(Arc<str>) -> Result<T, IdError>);
+
+impl<T> serde::de::Visitor<'_> for IdVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {}", self.0)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, id: &str) -> Result<T, E> {
+        (self.1)(id.into()).map_err(E::custom)
+    }
 }
 
 /// Names a thing of the hub's own keys: 1–256 bytes without controls.

@@ -10,8 +10,8 @@ use crate::edit::{Edit, append_member, edit_object};
 use crate::event::{Event, EventBody, Outcome, RunStartedInput, TextRole};
 use crate::ids::{MessageId, RunId, StepName, SubagentRunId, ThreadId, ToolCallId};
 use crate::json::{Metadata, RawJson};
-use crate::message::Message;
-use crate::write::{self, ObjectWriter, push_array};
+use crate::message::{Message, MessageBody};
+use crate::write::{self, ObjectWriter, push_array, string_token};
 
 impl RunStartedInput {
     /// The hub's own input of a run: its ids and the messages that are new with it.
@@ -73,6 +73,40 @@ pub fn without_input(started: &Event) -> Event {
         Some(json) => replace_input(started, json, None),
         None => started.clone(),
     }
+}
+
+/// The event as one of `thread`: RUN_STARTED, its `input` included, and RUN_FINISHED name it; every
+/// other byte stays.
+///
+/// Any other event comes back as it is.
+pub fn on_thread(event: &Event, thread: &ThreadId) -> Event {
+    let mut moved = event.clone();
+    match &mut moved.body {
+        EventBody::RunStarted {
+            thread: own, input, ..
+        } => {
+            *own = thread.clone();
+            if let Some(input) = input {
+                input.json = with_thread(&input.json, thread);
+            }
+        }
+        EventBody::RunFinished { thread: own, .. } => *own = thread.as_str().into(),
+        _ => return moved,
+    }
+    moved.json = with_thread(&event.json, thread);
+    moved
+}
+
+fn with_thread(object: &RawJson, thread: &ThreadId) -> RawJson {
+    let edited = edit_object(object.as_str(), |name, value| match name {
+        "threadId" => Edit::Set(string_token(thread.as_str())),
+        "input" => Edit::if_some(edit_object(value, |name, _| match name {
+            "threadId" => Edit::Set(string_token(thread.as_str())),
+            _ => Edit::Keep,
+        })),
+        _ => Edit::Keep,
+    });
+    edited.map_or_else(|| object.clone(), RawJson::from_trusted)
 }
 
 fn replace_input(started: &Event, json: String, new: Option<RunStartedInput>) -> Event {
@@ -138,6 +172,29 @@ pub fn state_snapshot(snapshot: &Value) -> Event {
             object.raw("snapshot", &snapshot.to_string());
         },
     )
+}
+
+/// An activity as it is held; `None` for a message of another role.
+pub fn activity_snapshot(message: &Message) -> Option<Event> {
+    let MessageBody::Activity {
+        activity_type,
+        content,
+    } = &message.body
+    else {
+        return None;
+    };
+    let body = EventBody::ActivitySnapshot {
+        message: message.id.clone(),
+        activity_type: activity_type.clone(),
+        content: content.clone(),
+        replace: true,
+    };
+    Some(event(message.owner.as_ref(), body, |object| {
+        object.string("messageId", message.id.as_str());
+        object.string("activityType", activity_type);
+        let json = serde_json::to_string(content).expect("JSON values always have a JSON form");
+        object.raw("content", &json);
+    }))
 }
 
 /// A step that is open, for a viewer who joins.

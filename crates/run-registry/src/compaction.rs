@@ -5,7 +5,8 @@
 //! fold behind it afterwards (`docs/protocol.md` §6.4), and what comes out is legal where the range
 //! was.
 //!
-//! Invariant: an event that nothing was merged into passes byte for byte; facts stay in their place.
+//! Invariant: an event that nothing was merged into passes byte for byte; facts stay in their
+//! place.
 
 mod activity;
 mod change;

@@ -28,6 +28,7 @@ use threadcast_agui::interrupt::Interrupt;
 use threadcast_agui::message::Message;
 use threadcast_agui::patch::Patch;
 
+use crate::conversation::held::Held;
 use crate::conversation::messages::Messages;
 pub(crate) use crate::conversation::runs::{RunEvents, Runs, StartedCall};
 use crate::patch::{Document, PatchFailure, StateLimits};
@@ -62,6 +63,31 @@ impl Default for Conversation {
 }
 
 impl Conversation {
+    /// Of its parts, as a checkpoint keeps them; about `count` messages.
+    ///
+    /// # Errors
+    /// A message is an error.
+    pub(crate) fn of<E>(
+        messages: impl IntoIterator<Item = Result<Message, E>>,
+        count: usize,
+        state: Value,
+        runs: Runs,
+        verifier: Verifier,
+    ) -> Result<Self, E> {
+        let mut list = Messages::default();
+        list.reserve(count);
+        let mut scratch = String::new();
+        for message in messages {
+            list.append_held(Held::measured(message?, &mut scratch));
+        }
+        Ok(Self {
+            messages: list,
+            state: Document::new(state).into(),
+            runs,
+            verifier,
+        })
+    }
+
     /// Before the first event: no messages, `{}` as state.
     pub fn new() -> Self {
         Self::default()
@@ -85,7 +111,8 @@ impl Conversation {
                 self.state = Document::new(snapshot.clone()).into();
                 None
             }
-            // A delta that does not apply changes nothing, here as in every client; the run goes on.
+            // A delta that does not apply changes nothing, here as in every client; the run goes
+            // on.
             EventBody::StateDelta { delta } => self.patch_state(delta).err(),
             _ => apply_to_messages(&mut self.messages, event),
         }
@@ -161,9 +188,14 @@ impl Conversation {
         self.messages.call(call).map(|call| &*call.name)
     }
 
-    /// The first message that holds the call.
-    pub(crate) fn tool_call_holder(&self, call: &ToolCallId) -> Option<&Message> {
+    /// The place of the first message that holds the call.
+    pub(crate) fn tool_call_holder(&self, call: &ToolCallId) -> Option<usize> {
         self.messages.holder(call)
+    }
+
+    /// All messages in order, each with its place.
+    pub(crate) fn placed_messages(&self) -> impl Iterator<Item = (usize, &Message)> {
+        self.messages.iter_placed()
     }
 
     pub(crate) fn runs(&self) -> &Runs {

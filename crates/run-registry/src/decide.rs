@@ -171,8 +171,8 @@ pub enum Refusal {
 
 /// Decides over `command`.
 ///
-/// `verdicts` are what [`Verdicts::judge`] judged before; a payload that [`Verdicts::unjudged`] would
-/// still name is judged here.
+/// `verdicts` are what [`Verdicts::judge`] judged before; a payload that [`Verdicts::unjudged`]
+/// would still name is judged here.
 ///
 /// # Errors
 /// The first reason against it.

@@ -20,9 +20,11 @@ use crate::agent_name::AgentName;
 use crate::fingerprint::Fingerprint;
 
 mod diverged;
+mod forked;
 mod repaired;
 
 pub use diverged::{ActivityDiverged, FailedOperation, StateDiverged};
+pub use forked::{ForkedFrom, ThreadForked};
 pub use repaired::{ClosedItem, ClosedKind, StreamRepaired};
 
 /// Names one try to append a decision: random, looked for in the log when the outcome of an append
@@ -50,6 +52,7 @@ pub enum Fact {
     StateDiverged(StateDiverged),
     StatePatched(StatePatched),
     StreamRepaired(StreamRepaired),
+    ThreadForked(ThreadForked),
 }
 
 /// `interrupt.reopened`: the run that took the answers never reached its agent, so the questions
@@ -207,6 +210,7 @@ impl Fact {
             Self::StateDiverged(_) => "state.diverged",
             Self::StatePatched(_) => "state.patched",
             Self::StreamRepaired(_) => "stream.repaired",
+            Self::ThreadForked(_) => "thread.forked",
         }
     }
 
@@ -223,6 +227,7 @@ impl Fact {
             Self::StateDiverged(fact) => &fact.by,
             Self::StatePatched(fact) => &fact.by,
             Self::StreamRepaired(fact) => &fact.by,
+            Self::ThreadForked(fact) => &fact.by,
         }
     }
 
@@ -255,6 +260,7 @@ impl Fact {
             Self::StateDiverged(fact) => (self.typed(fact), None),
             Self::StatePatched(fact) => (self.typed(fact), None),
             Self::StreamRepaired(fact) => (self.typed(fact), None),
+            Self::ThreadForked(fact) => (self.typed(fact), None),
         };
         Body::Fact { public, private }
     }
@@ -303,6 +309,7 @@ impl Fact {
             "state.diverged" => Self::StateDiverged(serde_json::from_str(json)?),
             "state.patched" => Self::StatePatched(serde_json::from_str(json)?),
             "stream.repaired" => Self::StreamRepaired(serde_json::from_str(json)?),
+            "thread.forked" => Self::ThreadForked(serde_json::from_str(json)?),
             _ => return Ok(None),
         }))
     }
@@ -322,18 +329,18 @@ fn to_json(part: &impl Serialize) -> RawJson {
     )
 }
 
-mod status {
+pub(crate) mod status {
     use serde::{Deserialize, Deserializer, Serializer};
     use threadcast_agui::interrupt::ResumeStatus;
 
-    pub(super) fn serialize<S: Serializer>(
+    pub(crate) fn serialize<S: Serializer>(
         status: &ResumeStatus,
         to: S,
     ) -> Result<S::Ok, S::Error> {
         to.serialize_str(status.as_str())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<ResumeStatus, D::Error> {
         let found = String::deserialize(from)?;

@@ -21,7 +21,7 @@ mod canonical;
 pub const FINGERPRINT_BYTES: usize = 16;
 
 /// The first bytes of a SHA-256 over a canonical form.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint([u8; FINGERPRINT_BYTES]);
 
 impl Fingerprint {

@@ -43,6 +43,23 @@ impl Fold {
         }
     }
 
+    /// Of its parts, as a checkpoint keeps them.
+    pub(crate) fn of(
+        thread: ThreadId,
+        position: Position,
+        versions: Versions,
+        (conversation, registry, lanes): (Conversation, Registry, Lanes),
+    ) -> Self {
+        Self {
+            thread,
+            position,
+            versions,
+            conversation,
+            registry,
+            lanes,
+        }
+    }
+
     pub fn thread(&self) -> &ThreadId {
         &self.thread
     }

@@ -9,24 +9,31 @@
 //! make it fail.
 
 pub mod agent_name;
+pub mod checkpoint;
+mod class;
 pub mod compaction;
 pub mod conversation;
 pub mod deadline;
 pub mod decide;
 pub mod ending;
 pub mod event_bounds;
+pub mod export;
 pub mod fact;
 pub mod fingerprint;
 pub mod fold;
+pub mod fork;
 #[cfg(feature = "histories")]
 pub mod histories;
+pub mod import;
 mod nesting;
 pub mod owner;
 pub mod patch;
 pub mod registry;
 pub mod request;
+pub mod retention;
 pub mod schema;
 pub mod snapshot;
 pub mod stream_judge;
+pub mod sweep;
 pub mod thread_record;
 pub mod verify;

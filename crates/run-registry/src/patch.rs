@@ -144,8 +144,8 @@ impl Document {
         self.bytes
     }
 
-    /// What the patches so far walked beside their own text: bytes that they copied or moved deeper,
-    /// elements and members that they passed over.
+    /// What the patches so far walked beside their own text: bytes that they copied or moved
+    /// deeper, elements and members that they passed over.
     pub(crate) fn walked(&self) -> usize {
         self.walked
     }

@@ -27,6 +27,7 @@ use crate::fact::{
 use crate::fingerprint::Fingerprint;
 
 mod interrupts;
+mod parts;
 mod run;
 
 pub use interrupts::{Answer, Interrupts, RaisedInterrupt};
@@ -43,9 +44,17 @@ pub struct Registry {
     interrupts: Interrupts,
     /// The shared state at the end of every run so far.
     states: HashSet<Fingerprint>,
+    /// Runs that stand in the log without having been asked for here.
+    unasked: HashSet<RunId>,
 }
 
 impl Registry {
+    /// Whether the run stands in the log though nobody asked for it here, such as the made-up run
+    /// of a fork: it has no record, and its id is taken.
+    pub fn is_unasked(&self, run: &RunId) -> bool {
+        self.unasked.contains(run)
+    }
+
     /// The record of a run; runs stay known for the life of the thread.
     pub fn run(&self, run: &RunId) -> Option<&RunRecord> {
         self.places.get(run).map(|place| &self.runs[*place])
@@ -95,7 +104,12 @@ impl Registry {
             .run
             .as_ref()
             .and_then(|run| self.places.get(run));
-        let Some(place) = place.copied() else { return };
+        let Some(place) = place.copied() else {
+            if let EventBody::RunStarted { run, .. } = &event.body {
+                self.unasked.insert(run.clone());
+            }
+            return;
+        };
         let run = &mut self.runs[place];
         match &event.body {
             EventBody::RunStarted { .. } if run.ended.is_none() => {
@@ -158,7 +172,10 @@ impl Registry {
                     Diverged::note(&mut run.diverged, entry.seq);
                 }
             }
-            Fact::RunTrailing(_) | Fact::StatePatched(_) | Fact::StreamRepaired(_) => {}
+            Fact::RunTrailing(_)
+            | Fact::StatePatched(_)
+            | Fact::StreamRepaired(_)
+            | Fact::ThreadForked(_) => {}
         }
     }
 

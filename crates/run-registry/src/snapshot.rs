@@ -5,8 +5,8 @@
 //! client that holds messages must be emptied first, for a list of messages moves nothing.
 //!
 //! ```text
-//! RUN_STARTED  perhaps MESSAGES_SNAPSHOT  its end                 a run before the latest
-//! RUN_STARTED  MESSAGES_SNAPSHOT or not  STATE_SNAPSHOT  what is open, or the end    the latest run
+//! RUN_STARTED  perhaps MESSAGES_SNAPSHOT  its end                a run before the latest
+//! RUN_STARTED  MESSAGES_SNAPSHOT or not  STATE_SNAPSHOT  what is open, or the end   the latest run
 //! ```
 //!
 //! A list of messages tells their owners, and a client binds the open run to what it was told in

@@ -2,8 +2,8 @@
 //!
 //! Each event is read, brought out of retired shapes, expanded if it is a chunk, judged and folded,
 //! in that order. It is not the hub's owner of a run: no run is asked for, so each is expected as
-//! its own RUN_STARTED names it, on the thread that the first one names; nothing is mended, left out
-//! or put into `input`.
+//! its own RUN_STARTED names it, on the thread that the first one names; nothing is mended, left
+//! out or put into `input`.
 //!
 //! Invariant: what was taken is a legal prefix, and nothing is taken after an event that broke a
 //! rule.

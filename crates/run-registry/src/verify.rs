@@ -22,9 +22,11 @@ mod subagents;
 use threadcast_agui::event::{Event, EventBody};
 use threadcast_agui::ids::{RunId, StepName, ThreadId};
 
+pub(crate) use crate::verify::open::Open;
 pub(crate) use crate::verify::owners::{Owner, Owners};
 pub use crate::verify::rule::Rule;
 pub(crate) use crate::verify::scope::RunScope;
+pub(crate) use crate::verify::subagents::Subagents;
 
 /// The run an agent's stream must be of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +63,7 @@ pub struct Verifier {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-enum Phase {
+pub(crate) enum Phase {
     #[default]
     Start,
     Active(Box<RunScope>),
@@ -73,6 +75,15 @@ impl Verifier {
     /// Before the first event.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Of where it stands, as a checkpoint keeps it.
+    pub(crate) fn at(phase: Phase) -> Self {
+        Self { phase }
+    }
+
+    pub(crate) fn phase(&self) -> &Phase {
+        &self.phase
     }
 
     /// Whether `event` may come next in the stream of the run `expected`.

@@ -5,7 +5,9 @@
 //! contract: engines that decide elsewhere (in a script beside the data) give the same reason for
 //! the same request.
 
-use crate::engine::{Append, Appended, EPOCHS_MAX, RECORD_BYTES_MAX, RefusedReason, Versions};
+use crate::engine::{
+    Append, Appended, EPOCHS_MAX, RECORD_BYTES_MAX, RefusedReason, ThreadRecord, Versions,
+};
 use crate::entry::Entry;
 use crate::error::EngineError;
 use crate::lease::{LeaseChange, SeizedSource};
@@ -27,13 +29,21 @@ pub struct Writes {
 /// # Errors
 /// The record is too long.
 pub fn check_record(append: &Append) -> Result<(), EngineError> {
-    match &append.record {
-        Some(record) if record.len() > RECORD_BYTES_MAX => Err(EngineError::RecordTooLong {
+    append.record.as_ref().map_or(Ok(()), check_length)
+}
+
+/// Checks the length of a record, or of a deletion's note; engines ask it before anything else.
+///
+/// # Errors
+/// It is too long.
+pub fn check_length(record: &ThreadRecord) -> Result<(), EngineError> {
+    if record.len() > RECORD_BYTES_MAX {
+        return Err(EngineError::RecordTooLong {
             found: record.len(),
             max: RECORD_BYTES_MAX,
-        }),
-        _ => Ok(()),
+        });
     }
+    Ok(())
 }
 
 /// Decides over an append; `new_log` names the log if one begins.

@@ -110,16 +110,22 @@ suite! {
             watcher_that_does_not_read_catches_up
             watcher_is_told_of_a_deletion;
         checkpoint:
-            latest_checkpoint_is_kept
+            latest_checkpoint_at_or_before_a_seq_is_loaded
+            checkpoint_takes_the_place_of_one_at_its_seq
+            checkpoint_may_be_large
             checkpoint_of_another_log_is_not_kept
             trim_needs_a_checkpoint
             trim_drops_what_the_checkpoint_holds
+            trim_drops_the_checkpoints_before_it
             log_goes_on_after_all_of_it_was_trimmed;
         delete:
             deletion_removes_everything
             owner_of_a_deleted_thread_is_refused
             log_after_a_deletion_is_another
-            deleting_what_is_not_there_changes_nothing;
+            deleting_what_is_not_there_changes_nothing
+            deletion_leaves_its_note
+            too_long_a_note_deletes_nothing
+            deleted_thread_keeps_no_checkpoint;
         index:
             listing_goes_by_pages_in_order_of_ids
             work_is_found_when_due
@@ -146,7 +152,8 @@ suite! {
             reopened_log_is_as_it_was
             first_append_after_reopening_starts_an_epoch
             decision_from_before_reopening_still_stands
-            oldest_epochs_are_forgotten;
+            oldest_epochs_are_forgotten
+            checkpoint_outlives_the_epoch_it_was_made_in;
         matching:
             generated_requests_get_the_answers_of_admit_when_reopened;
     }

@@ -141,6 +141,7 @@ pub struct Head {
     pub lease: Option<Lease>,
     /// Events of the lease's source that are in the log.
     pub source: u64,
+    /// Of a deleted thread the note that its deletion left.
     pub record: Option<ThreadRecord>,
 }
 
@@ -235,7 +236,8 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
         limit: ReadLimit,
     ) -> BoxFuture<'a, Result<Vec<Entry>, EngineError>>;
 
-    /// Where the thread stands; a thread without a log has the default head.
+    /// Where the thread stands; a thread without a log has the default head, with the note as its
+    /// record if it was deleted.
     fn head<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<Head, EngineError>>;
 
     /// What is appended from now on. Attached when the future resolves: a `head` asked afterwards
@@ -248,20 +250,28 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
         thread: &'a ThreadId,
     ) -> BoxFuture<'a, Result<BoxStream<'static, Watched>, EngineError>>;
 
-    /// Keeps it, if its position is one of this log and it is later than the one that is kept.
+    /// Keeps it beside those kept before, in place of one at the same seq, if its position is
+    /// [valid](PositionVerdict::Valid) on this log; else nothing is kept.
+    ///
+    /// Who saves decides how far apart they are.
     fn save_checkpoint<'a>(
         &'a self,
         thread: &'a ThreadId,
         checkpoint: Checkpoint,
     ) -> BoxFuture<'a, Result<(), EngineError>>;
 
-    /// The kept checkpoint, if any and if its position is still one of this log.
+    /// The latest kept checkpoint at or before `through`.
+    ///
+    /// What was kept belongs to this log for as long as it lives: also when its epoch is no longer
+    /// remembered, and never after the entry at its seq was lost.
     fn load_checkpoint<'a>(
         &'a self,
         thread: &'a ThreadId,
+        through: Seq,
     ) -> BoxFuture<'a, Result<Option<Checkpoint>, EngineError>>;
 
-    /// Drops entries up to and including `through`; needs a checkpoint at or after it.
+    /// Drops entries up to and including `through`, and checkpoints before it; needs a checkpoint
+    /// at or after it.
     fn trim<'a>(
         &'a self,
         thread: &'a ThreadId,
@@ -275,10 +285,18 @@ pub trait Engine: Send + Sync + std::fmt::Debug + 'static {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<Listed>, EngineError>>;
 
-    /// Removes log and checkpoint and leaves a tombstone: appends under an old lease are refused, a
-    /// new log gets another id and so another epoch. A thread without a log is left alone, and so
-    /// is its work: whoever looks clears it.
-    fn delete<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<(), EngineError>>;
+    /// Removes log and checkpoints and leaves a tombstone with the note: appends under an old lease
+    /// are refused, a new log gets another id and so another epoch, and forgets the note. A thread
+    /// without a log is left alone, an earlier note too, and so is its work: whoever looks clears
+    /// it.
+    ///
+    /// The note says who deleted, and when; like a record it is opaque, at most
+    /// [`RECORD_BYTES_MAX`] long, and told with the head.
+    fn delete<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        note: ThreadRecord,
+    ) -> BoxFuture<'a, Result<(), EngineError>>;
 
     /// Says that someone must look at the thread at `due`, in place of what was said before.
     fn set_work<'a>(

@@ -14,8 +14,10 @@ use futures::stream::{BoxStream, StreamExt};
 use parking_lot::Mutex;
 use threadcast_agui::ids::ThreadId;
 
-use crate::admit::check_record;
-use crate::engine::{Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, Watched, Work};
+use crate::admit::{check_length, check_record};
+use crate::engine::{
+    Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, ThreadRecord, Watched, Work,
+};
 use crate::entry::{Entry, Millis};
 use crate::error::EngineError;
 use crate::lease::NodeId;
@@ -133,11 +135,12 @@ impl Engine for MemoryEngine {
     fn load_checkpoint<'a>(
         &'a self,
         thread: &'a ThreadId,
+        through: Seq,
     ) -> BoxFuture<'a, Result<Option<Checkpoint>, EngineError>> {
         async move {
             Ok(self
                 .0
-                .with(thread, |thread| thread.checkpoint().cloned())
+                .with(thread, |thread| thread.checkpoint(through).cloned())
                 .flatten())
         }
         .boxed()
@@ -178,9 +181,14 @@ impl Engine for MemoryEngine {
         work.boxed()
     }
 
-    fn delete<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<(), EngineError>> {
+    fn delete<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        note: ThreadRecord,
+    ) -> BoxFuture<'a, Result<(), EngineError>> {
         let work = async move {
-            self.0.with(thread, Thread::delete);
+            check_length(&note)?;
+            self.0.with(thread, |thread| thread.delete(note));
             Ok(())
         };
         work.boxed()

@@ -63,7 +63,7 @@ pub enum LogState {
     #[default]
     None,
     Live(LogId),
-    /// A tombstone.
+    /// A tombstone; its note is the record.
     Gone,
 }
 
@@ -92,10 +92,11 @@ impl Default for Meta {
 }
 
 impl Meta {
-    /// What stays when the thread is deleted.
-    pub fn tombstone() -> Self {
+    /// What stays when the thread is deleted; the note is its record.
+    pub fn tombstone(note: ThreadRecord) -> Self {
         Self {
             log: LogState::Gone,
+            record: Some(note),
             ..Self::default()
         }
     }

@@ -528,6 +528,9 @@ proptest! {
         for event in &events {
             let _refused = lanes.expand(Event::read(event).unwrap(), |one| follower.follow(&one.event, one.from_chunk));
             prop_assert_eq!(&follower, &lanes);
+            let mut reopened = Lanes::default();
+            lanes.openings().for_each(|opening| reopened.follow(&opening, true));
+            prop_assert_eq!(&reopened, &lanes);
         }
     }
 

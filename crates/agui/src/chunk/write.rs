@@ -6,6 +6,7 @@ use crate::event::{Event, EventBody};
 use crate::fields::Fields;
 use crate::ids::{MessageId, SubagentRunId};
 use crate::json::Extra;
+use crate::make;
 use crate::write::{self, ObjectWriter};
 
 /// What a chunk says beside its text, as it came.
@@ -77,6 +78,22 @@ impl Lane {
         self.content(chunk, &Carried::of(chunk), true)
             .into_iter()
             .for_each(emit);
+    }
+
+    /// The start of the item, with nothing of its chunk beside.
+    pub(super) fn opening(&self) -> Event {
+        let owner = self.owner.as_ref();
+        match &self.item {
+            Item::ReasoningMessage { message } => make::reasoning_message_start(message, owner),
+            Item::TextMessage {
+                message,
+                role,
+                name,
+            } => make::text_message_start(message, *role, name.as_deref(), owner),
+            Item::ToolCall { call, name, parent } => {
+                make::tool_call_start(call, name, parent.as_ref(), owner)
+            }
+        }
     }
 
     pub(super) fn end(&self) -> Event {

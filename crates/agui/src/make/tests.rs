@@ -159,3 +159,32 @@ fn only_a_started_run_has_an_input() {
     assert_eq!(run_started_with_input(&other, input), other);
     assert_eq!(without_input(&other), other);
 }
+
+#[test]
+fn an_event_moves_to_another_thread_with_its_bytes() {
+    let thread = ThreadId::new("o\"ther").unwrap();
+    let moved = |json: &str| on_thread(&Event::read(json).unwrap(), &thread);
+    check(
+        &moved(
+            r#"{ "x":1, "type":"RUN_STARTED","thre\u0061dId":"t","runId":"r","input":{"messages":[],"threadId":"t", "runId":"r","k":"t"}}"#,
+        ),
+        r#"{ "x":1, "type":"RUN_STARTED","thre\u0061dId":"o\"ther","runId":"r","input":{"messages":[],"threadId":"o\"ther", "runId":"r","k":"t"}}"#,
+    );
+    check(
+        &moved(r#"{"type":"RUN_FINISHED","runId":"t","threadId":"t","result":{"threadId":"t"}}"#),
+        r#"{"type":"RUN_FINISHED","runId":"t","threadId":"o\"ther","result":{"threadId":"t"}}"#,
+    );
+    let custom = r#"{"type":"CUSTOM","name":"n","value":1,"threadId":"t"}"#;
+    check(&moved(custom), custom);
+}
+
+#[test]
+fn an_activity_is_told_as_it_is_held() {
+    let held = r#"{"id":"a","role":"activity","activityType":"PLAN","content":{"n":[1.0]},"subagentRunId":"s"}"#;
+    let told = activity_snapshot(&Message::read(held).unwrap().unwrap()).unwrap();
+    check(
+        &told,
+        r#"{"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"PLAN","content":{"n":[1.0]},"subagentRunId":"s"}"#,
+    );
+    assert_eq!(activity_snapshot(&user("hi")), None);
+}

@@ -74,7 +74,7 @@ fn ranges() -> [(&'static str, Vec<String>); 3] {
     ]
 }
 
-fn entries(texts: &[String]) -> Vec<Entry> {
+pub(crate) fn entries(texts: &[String]) -> Vec<Entry> {
     let events = histories::read(texts).into_iter();
     let seqs = std::iter::successors(Some(Seq::ZERO.next()), |seq| Some(seq.next()));
     seqs.zip(events)

@@ -85,7 +85,7 @@ pub(crate) fn folded(events: &[Event]) -> Conversation {
     fold_on(Conversation::new(), events)
 }
 
-fn fold_on(mut conversation: Conversation, events: &[Event]) -> Conversation {
+pub(crate) fn fold_on(mut conversation: Conversation, events: &[Event]) -> Conversation {
     for event in events {
         conversation.apply(event);
     }

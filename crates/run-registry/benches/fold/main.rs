@@ -7,10 +7,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on fails")]
 
+mod checkpointing;
 mod compacting;
 mod folding;
 mod histories;
 mod memory;
+mod patching;
 mod reading;
 
 use std::time::Duration;
@@ -32,11 +34,14 @@ fn main() {
         .configure_from_args();
     folding::measure(&mut criterion);
     reading::measure(&mut criterion);
+    patching::measure(&mut criterion);
     compacting::measure(&mut criterion);
+    checkpointing::measure(&mut criterion);
     // Run as a test, or for some benchmarks alone, there is nothing to report.
     if arguments.last().is_some_and(|last| last == "--bench") {
         memory::report();
         compacting::report();
+        checkpointing::report();
     }
     criterion.final_summary();
 }

@@ -70,6 +70,20 @@ impl Held {
     }
 }
 
+impl Held {
+    /// The same as from the message alone; its JSON is written to `scratch`, in place of what stood
+    /// there, so that many messages take one buffer.
+    pub(super) fn measured(message: Message, scratch: &mut String) -> Self {
+        scratch.clear();
+        message.write(scratch);
+        Self {
+            message: message.into(),
+            bytes: scratch.len(),
+            content_bytes: None,
+        }
+    }
+}
+
 impl From<Message> for Held {
     fn from(message: Message) -> Self {
         let bytes = message_bytes(&message);

@@ -7,7 +7,8 @@
 //! part of what it is to fold the list, and no copy of what the messages say.
 //!
 //! Invariant: `by_id` and `by_call` name the first message, in list order, that has the id or holds
-//! the call; the orders of nodes rise along the list; `bytes` is the length of all messages as JSON.
+//! the call; the orders of nodes rise along the list; `bytes` is the length of all messages as
+//! JSON.
 
 mod results;
 
@@ -49,6 +50,11 @@ impl Messages {
         list
     }
 
+    /// Makes room for so many messages more.
+    pub(super) fn reserve(&mut self, more: usize) {
+        self.by_id.reserve(more);
+    }
+
     /// Length of the list as JSON.
     pub(super) fn bytes(&self) -> usize {
         "[]".len() + self.bytes + self.nodes.len().saturating_sub(1)
@@ -59,9 +65,18 @@ impl Messages {
     }
 
     pub(super) fn iter_held(&self) -> impl Iterator<Item = &Held> {
+        self.iter_places().map(|node| &self.nodes[node].held)
+    }
+
+    /// Each with its place, by which copies of one message are told apart.
+    pub(super) fn iter_placed(&self) -> impl Iterator<Item = (usize, &Message)> {
+        self.iter_places().map(|node| (node, self.message(node)))
+    }
+
+    fn iter_places(&self) -> impl Iterator<Item = usize> {
         // The first message is never taken away and nothing goes before it.
-        let first = (self.nodes.len() > 0).then(|| &self.nodes[0]);
-        std::iter::successors(first, |node| Some(&self.nodes[node.next?])).map(|node| &node.held)
+        let first = (self.nodes.len() > 0).then_some(0);
+        std::iter::successors(first, |node| self.nodes[*node].next)
     }
 
     pub(super) fn get(&self, id: &MessageId) -> Option<&Message> {
@@ -104,10 +119,9 @@ impl Messages {
         self.message(place.node).tool_calls().get(place.call)
     }
 
-    /// The message that holds the call.
-    pub(super) fn holder(&self, call: &ToolCallId) -> Option<&Message> {
-        let place = self.by_call.get(call)?;
-        Some(self.message(place.node))
+    /// The place of the message that holds the call.
+    pub(super) fn holder(&self, call: &ToolCallId) -> Option<usize> {
+        self.by_call.get(call).map(|place| place.node)
     }
 
     /// Changes a call that stands in some message, but for its id.
@@ -134,7 +148,7 @@ impl Messages {
         self.append_held(message.into());
     }
 
-    fn append_held(&mut self, held: Held) {
+    pub(super) fn append_held(&mut self, held: Held) {
         let message = held.message();
         let node = self.nodes.len();
         let previous = self.last.replace(node);

@@ -50,6 +50,22 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
+    /// Of its parts, as a checkpoint keeps them.
+    pub(crate) fn of(
+        latest: Option<RunEvents>,
+        before: Option<RunEvents>,
+        started: Vec<StartedCall>,
+        answered: BTreeSet<ToolCallId>,
+    ) -> Self {
+        Self {
+            latest,
+            before,
+            started_ids: started.iter().map(|call| call.id.clone()).collect(),
+            started,
+            answered,
+        }
+    }
+
     pub(super) fn apply(&mut self, event: &Event) {
         match &event.body {
             EventBody::RunStarted { .. } => self.start(make::without_input(event)),

@@ -35,6 +35,13 @@ impl<K: Clone + Eq + Hash, V: Copy> SharedMap<K, V> {
         }
     }
 
+    /// Makes room for `more` entries in a map that has its entries for itself.
+    pub(super) fn reserve(&mut self, more: usize) {
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.reserve(more);
+        }
+    }
+
     pub(super) fn insert(&mut self, key: K, value: V) {
         self.write(key, Some(value));
     }

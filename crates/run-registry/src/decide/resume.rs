@@ -10,7 +10,7 @@ use threadcast_agui::interrupt::{ResumeEntry, ResumeStatus};
 use threadcast_agui::json::RawJson;
 use threadcast_thread_log::entry::Class;
 
-use super::run::Start;
+use super::run::{Start, must_be_new};
 use super::{Answer, Asking, Decision, Draft, Refusal, ResumeCommand, Verdicts};
 use crate::agent_name::AgentName;
 use crate::fact::{AcceptedResume, AnsweredEntry, Fact, InterruptResolved, SubmittedContent};
@@ -29,6 +29,7 @@ pub(super) fn decide(
     if let Some(known) = fold.registry().run(run) {
         return repeat(known, command);
     }
+    must_be_new(fold, run)?;
     match standing(fold, of, entries, asking)? {
         Standing::Taken(taken) => return Ok(Decision::Settled(Answer::known(taken))),
         Standing::Apply => {}

@@ -51,6 +51,7 @@ pub(super) fn decide(
             })
         };
     }
+    must_be_new(fold, &input.run)?;
     let messages = new_messages(fold, &input.messages);
     let entries = entries(fold, input);
     let answers = match standing(fold, agent, &entries, !messages.is_empty(), asking)? {
@@ -75,6 +76,17 @@ pub(super) fn decide(
         answers,
     }
     .decide(fold, asking)
+}
+
+/// Whether a run that has no record may have this id.
+///
+/// # Errors
+/// It stands in the log all the same.
+pub(super) fn must_be_new(fold: &Fold, run: &RunId) -> Result<(), Refusal> {
+    if fold.registry().is_unasked(run) {
+        return Err(Refusal::RunConflict { run: run.clone() });
+    }
+    Ok(())
 }
 
 /// The entries of an input; those of a client from before there were any stand in its

@@ -30,7 +30,8 @@ impl Verdicts {
         Self::default()
     }
 
-    /// The payloads of `command` that answer a question with a schema and are not judged yet; cheap.
+    /// The payloads of `command` that answer a question with a schema and are not judged yet;
+    /// cheap.
     pub fn unjudged(&self, fold: &Fold, command: &Command) -> Vec<Unjudged> {
         let interrupts = fold.registry().interrupts();
         let Some(latest) = interrupts.latest_run() else {

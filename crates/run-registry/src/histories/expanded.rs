@@ -78,8 +78,8 @@ impl Author {
     }
 
     /// What a snapshot cannot tell, see `docs/protocol.md`: a call that is begun only after it was
-    /// answered, repeated ids of messages in a run that restates its messages, and calls of a message
-    /// that an activity takes the place of.
+    /// answered, repeated ids of messages in a run that restates its messages, and calls of a
+    /// message that an activity takes the place of.
     fn is_left_out(&self, event: &Event) -> bool {
         let run = self.events.iter().rev();
         let mut run = run.take_while(|event| !matches!(event.body, EventBody::RunStarted { .. }));

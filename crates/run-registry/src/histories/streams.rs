@@ -60,7 +60,8 @@ impl Author {
         let started = self.writer.run_started(run);
         let started = self.writer.with_whole_input(started);
         if !self.propose(started) {
-            // An item that was built from chunks and ended by itself stands in the way of every end.
+            // An item that was built from chunks and ended by itself stands in the way of every
+            // end.
             return;
         }
         for _ in 0..self.writer.random.below(32) {

@@ -10,6 +10,7 @@ use threadcast_thread_log::entry::{Body, Class, Millis, NewEntry, Origin, Record
 use threadcast_thread_log::principal::Principal;
 
 use super::mending::Closer;
+use crate::class;
 use crate::fact::{Fact, RunDispatched, StreamRepaired};
 use crate::registry::{RunRecord, Took, beginning};
 
@@ -90,13 +91,7 @@ impl Group {
         event: Event,
         from_chunk: bool,
     ) {
-        let class = match &event.body {
-            EventBody::RunStarted { .. }
-            | EventBody::RunFinished { .. }
-            | EventBody::RunError { .. } => Class::CONTROL,
-            EventBody::StateDelta { .. } | EventBody::StateSnapshot { .. } => Class::STATE,
-            _ => Class::NONE,
-        };
+        let class = class::of_event(&event.body);
         let body = Body::Event {
             json: event.json,
             from_chunk,

@@ -1,5 +1,5 @@
-//! A document on its way through a patch, changed in place: what each operation costs is a matter of
-//! what it touches, not of the document.
+//! A document on its way through a patch, changed in place: what each operation costs is a matter
+//! of what it touches, not of the document.
 //!
 //! Invariant: `bytes` is the length of `doc` as JSON text before and after each operation that
 //! succeeds; `undo` leads back to the document before the patch, order of members included.
@@ -57,8 +57,8 @@ impl<'a> InPlace<'a> {
         self.bytes
     }
 
-    /// Whether the reference client would do an operation that failed here for another reason than a
-    /// bound.
+    /// Whether the reference client would do an operation that failed here for another reason than
+    /// a bound.
     pub(super) fn is_done_by_reference(&self, op: &PatchOp) -> bool {
         reference::does(self.doc, op)
     }

@@ -1,9 +1,9 @@
 //! What AG-UI's reference client does where a path leads nowhere here.
 //!
-//! It reads the last step into an array loosely (digits of any kind, wrapped to 32 bits), takes what
-//! every JavaScript object inherits for a member, puts a copy behind the end of an array, and copies
-//! from nowhere to the root. Nothing is changed here: this tells whether a plain viewer holds
-//! something else than the fold now.
+//! It reads the last step into an array loosely (digits of any kind, wrapped to 32 bits), takes
+//! what every JavaScript object inherits for a member, puts a copy behind the end of an array, and
+//! copies from nowhere to the root. Nothing is changed here: this tells whether a plain viewer
+//! holds something else than the fold now.
 
 use std::borrow::Cow;
 

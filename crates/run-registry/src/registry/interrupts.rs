@@ -66,6 +66,26 @@ impl Answer {
 }
 
 impl Interrupts {
+    /// Of its parts, as a checkpoint keeps them.
+    pub(crate) fn of(
+        latest: Option<(RunId, Vec<Interrupt>)>,
+        answers: HashMap<RunId, HashMap<InterruptId, Answer>>,
+    ) -> Self {
+        let mut interrupts = Self {
+            answers,
+            ..Self::default()
+        };
+        if let Some((of, raised)) = latest {
+            interrupts.raise(of, &raised);
+        }
+        interrupts
+    }
+
+    /// Every answer ever accepted, in no order.
+    pub(crate) fn answers(&self) -> &HashMap<RunId, HashMap<InterruptId, Answer>> {
+        &self.answers
+    }
+
     /// The run that raised the latest interrupts, answered or not.
     pub fn latest_run(&self) -> Option<&RunId> {
         self.latest.as_ref().map(|(of, _)| of)

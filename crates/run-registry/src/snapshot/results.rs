@@ -17,25 +17,27 @@ use crate::verify::{Owners, RunScope};
 pub(super) struct Results<'a> {
     /// In list order.
     given: Vec<&'a Message>,
-    /// Everything else, in list order.
-    listed: Vec<&'a Message>,
+    /// Everything else, in list order; each with its place, for a list can hold one message in
+    /// several.
+    listed: Vec<(usize, &'a Message)>,
     /// The calls that `given` answers.
     answered: HashSet<&'a ToolCallId>,
 }
 
 impl<'a> Results<'a> {
     pub(super) fn of(conversation: &'a Conversation, scope: &RunScope) -> Self {
-        let messages: Vec<_> = conversation.messages().collect();
+        let messages: Vec<_> = conversation.placed_messages().collect();
+        let result_at = |at: usize| messages.get(at).and_then(|(_, message)| call_of(message));
         let mut results = Self {
             given: Vec::new(),
             listed: Vec::new(),
             answered: HashSet::new(),
         };
         let mut at = 0;
-        while let Some(message) = messages.get(at) {
-            results.listed.push(message);
+        while let Some(placed) = messages.get(at) {
+            results.listed.push(*placed);
             at += 1;
-            if call_of(message).is_none() || messages.get(at).copied().and_then(call_of).is_some() {
+            if result_at(at - 1).is_none() || result_at(at).is_some() {
                 continue;
             }
             results.give_tail(conversation, scope, at == messages.len());
@@ -49,7 +51,7 @@ impl<'a> Results<'a> {
     pub(super) fn none(conversation: &'a Conversation) -> Self {
         Self {
             given: Vec::new(),
-            listed: conversation.messages().collect(),
+            listed: conversation.placed_messages().collect(),
             answered: HashSet::new(),
         }
     }
@@ -57,18 +59,18 @@ impl<'a> Results<'a> {
     /// Of the tool messages at the end of what is listed, moves the last ones over to what is
     /// given, as far as each would land there: behind its call and the tool messages that follow.
     fn give_tail(&mut self, conversation: &'a Conversation, scope: &RunScope, is_end: bool) {
-        let is_result = |message: &&&Message| call_of(message).is_some();
+        let is_result = |(_, message): &&(usize, &Message)| call_of(message).is_some();
         let group = self.listed.iter().rev().take_while(is_result).count();
         let begin = self.listed.len() - group;
         let holder = begin
             .checked_sub(1)
             .and_then(|at| self.listed.get(at))
-            .copied();
+            .map(|(place, _)| *place);
         let lands = |message: &Message| match call_of(message) {
             Some(call) if conversation.runs().is_answered(call) => {
                 let own = conversation.tool_call_holder(call);
                 let is_here = match (own, holder) {
-                    (Some(own), Some(holder)) => std::ptr::eq(own, holder),
+                    (Some(own), Some(holder)) => own == holder,
                     (None, _) => is_end,
                     (Some(_), None) => false,
                 };
@@ -79,9 +81,10 @@ impl<'a> Results<'a> {
             _ => false,
         };
         let tail = self.listed.iter().rev().take(group);
-        let count = tail.take_while(|message| lands(message)).count();
+        let count = tail.take_while(|(_, message)| lands(message)).count();
         let given = self.listed.split_off(self.listed.len() - count);
-        self.given.extend(given);
+        self.given
+            .extend(given.into_iter().map(|(_, message)| message));
     }
 
     /// Whether what is given tells of the call.
@@ -97,7 +100,8 @@ impl<'a> Results<'a> {
 
     /// What is listed.
     pub(super) fn list(&self) -> Vec<Message> {
-        self.listed.iter().copied().cloned().collect()
+        let listed = self.listed.iter();
+        listed.map(|(_, message)| Message::clone(message)).collect()
     }
 
     /// Notes the owners that what is given tells.

@@ -27,6 +27,15 @@ impl<K: Eq + Hash> PartialEq for Open<K> {
     }
 }
 
+/// Opened one after the other.
+impl<K: Eq + Hash> FromIterator<K> for Open<K> {
+    fn from_iter<T: IntoIterator<Item = K>>(keys: T) -> Self {
+        let mut open = Self::default();
+        keys.into_iter().for_each(|key| open.insert(key));
+        open
+    }
+}
+
 impl<K: Eq + Hash> Open<K> {
     pub(super) fn insert(&mut self, key: K) {
         self.places.entry(key).or_insert(self.opened_count);

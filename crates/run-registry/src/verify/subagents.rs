@@ -21,7 +21,7 @@ pub(crate) struct Subagents {
 }
 
 impl Subagents {
-    pub(super) fn start(&mut self, subagent: &SubagentRunId, event: &Event) {
+    pub(crate) fn start(&mut self, subagent: &SubagentRunId, event: &Event) {
         if !self.is_known(subagent) {
             self.places.insert(subagent.clone(), self.invocations.len());
             self.invocations.push(Invocation {
@@ -32,7 +32,7 @@ impl Subagents {
         }
     }
 
-    pub(super) fn end(&mut self, subagent: &SubagentRunId, event: &Event) {
+    pub(crate) fn end(&mut self, subagent: &SubagentRunId, event: &Event) {
         if self.is_active(subagent)
             && let Some(invocation) = self
                 .places

@@ -460,7 +460,8 @@ fn random_patches_are_safe_counted_and_whole() {
     assert!(refused_late > 200, "{refused_late} patches failed midway");
 }
 
-/// What another implementation makes of a patch that applies, but for the order of members. It knows no root to remove.
+/// What another implementation makes of a patch that applies, but for the order of members. It
+/// knows no root to remove.
 fn others(before: &str, operations: &[Value]) -> Option<Value> {
     let mut doc = serde_json::from_str(before).unwrap();
     let operations: json_patch::Patch = serde_json::from_value(json!(operations)).unwrap();

@@ -14,18 +14,22 @@ use threadcast_run_registry::agent_name::{AGENT_NAME_BYTES_MAX, AgentName};
 use threadcast_run_registry::conversation::THREAD_MESSAGES_BYTES_MAX;
 use threadcast_run_registry::decide::MESSAGES_BYTES_MAX;
 use threadcast_run_registry::ending::{ErrorCode, QUOTED_BYTES_MAX};
+use threadcast_run_registry::export::EXPORT_LINE_BYTES_MAX;
 use threadcast_run_registry::fact::{
-    AcceptedResume, ActivityDiverged, AnsweredEntry, AttemptId, Fact, FailedOperation,
+    AcceptedResume, ActivityDiverged, AnsweredEntry, AttemptId, Fact, FailedOperation, ForkedFrom,
     InterruptReopened, InterruptResolved, RunAccepted, RunCancelRequested, RunDispatched,
     RunTrailing, StateDiverged, StatePatched, StreamRepaired, Submission, SubmittedContent,
+    ThreadForked,
 };
 use threadcast_run_registry::fingerprint::Fingerprint;
+use threadcast_run_registry::import::PRIVATE_BYTES_MAX;
 use threadcast_run_registry::patch::StateLimits;
 use threadcast_run_registry::registry::FAILURE_BYTES_MAX;
 use threadcast_run_registry::verify::Rule;
 use threadcast_run_registry::{event_bounds, owner, schema};
 use threadcast_thread_log::engine::{EPOCHS_MAX, MISSED_BYTES_MAX, MISSED_MAX, RECORD_BYTES_MAX};
 use threadcast_thread_log::entry::Body;
+use threadcast_thread_log::position::{Epoch, Seq};
 use threadcast_thread_log::principal::Principal;
 
 const PROTOCOL: &str = include_str!("../../../../docs/protocol.md");
@@ -186,7 +190,16 @@ fn next(fact: Option<&Fact>, optional: Optional) -> Option<Fact> {
             closed: Vec::new(),
             more: usize::from(optional == Optional::Present),
         })),
-        Fact::StreamRepaired(_) => None,
+        Fact::StreamRepaired(_) => Some(Fact::ThreadForked(ThreadForked {
+            by: hub(),
+            from: ForkedFrom {
+                thread_id: "t".parse().unwrap(),
+                epoch: Epoch::new("log.one"),
+                seq: Seq::ZERO,
+            },
+            run_id: run(),
+        })),
+        Fact::ThreadForked(_) => None,
     }
 }
 
@@ -327,6 +340,8 @@ fn limits_are_the_table_of_section_12_2() {
         ("trailingFacts", owner::TRAILING_MAX),
         ("runErrorBytes", FAILURE_BYTES_MAX),
         ("quotedBytes", QUOTED_BYTES_MAX),
+        ("exportLineBytes", EXPORT_LINE_BYTES_MAX),
+        ("privateBytes", PRIVATE_BYTES_MAX),
         ("schemaBytes", schema::SCHEMA_BYTES_MAX),
         ("schemaRefs", schema::REFS_MAX),
         ("schemaVisits", schema::VISITS_MAX),

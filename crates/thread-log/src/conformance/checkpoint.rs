@@ -30,7 +30,7 @@ fn at(epoch: &Epoch, at: u64) -> Position {
     }
 }
 
-pub async fn latest_checkpoint_is_kept(factory: &impl Factory) {
+pub async fn latest_checkpoint_at_or_before_a_seq_is_loaded(factory: &impl Factory) {
     let (subject, epoch) = Subject::of_entries(factory, 5).await;
     assert_eq!(subject.load_checkpoint().await, None);
     for (position, bytes) in [(2, "two"), (4, "four"), (3, "three")] {
@@ -44,6 +44,66 @@ pub async fn latest_checkpoint_is_kept(factory: &impl Factory) {
         bytes: b"four".to_vec(),
     };
     assert_eq!(subject.load_checkpoint().await, Some(kept));
+    for (through, found) in [
+        (1, None),
+        (2, Some(2)),
+        (3, Some(3)),
+        (4, Some(4)),
+        (5, Some(4)),
+    ] {
+        let checkpoint = subject.load_checkpoint_at(seq(through)).await;
+        assert_eq!(checkpoint.map(|checkpoint| checkpoint.seq.get()), found);
+    }
+    let stranger = Subject {
+        thread: thread_id("th_2"),
+        ..subject
+    };
+    assert_eq!(stranger.load_checkpoint().await, None);
+}
+
+pub async fn checkpoint_takes_the_place_of_one_at_its_seq(factory: &impl Factory) {
+    let (subject, epoch) = Subject::of_entries(factory, 3).await;
+    for (position, bytes) in [(1, "one"), (2, "older"), (2, "newer")] {
+        subject
+            .save_checkpoint(at(&epoch, position), bytes.as_bytes())
+            .await;
+    }
+    let kept: Vec<_> = subject
+        .checkpoints()
+        .await
+        .into_iter()
+        .map(|checkpoint| checkpoint.bytes)
+        .collect();
+    assert_eq!(kept, [b"newer".to_vec(), b"one".to_vec()]);
+}
+
+pub async fn trim_drops_the_checkpoints_before_it(factory: &impl Factory) {
+    let (subject, epoch) = Subject::of_entries(factory, 5).await;
+    for position in [1, 2, 3, 5] {
+        subject.save_checkpoint(at(&epoch, position), b"fold").await;
+    }
+    subject.trim(3).await.expect("the checkpoint is there");
+    subject.save_checkpoint(at(&epoch, 2), b"too late").await;
+    let kept: Vec<_> = subject
+        .checkpoints()
+        .await
+        .into_iter()
+        .map(|checkpoint| (checkpoint.seq.get(), checkpoint.bytes))
+        .collect();
+    assert_eq!(kept, [(5, b"fold".to_vec()), (3, b"fold".to_vec())]);
+}
+
+pub async fn checkpoint_may_be_large(factory: &impl Factory) {
+    let (subject, epoch) = Subject::of_entries(factory, 2).await;
+    let bytes: Vec<u8> = (0..2_500_000_u32)
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    subject.save_checkpoint(at(&epoch, 1), &bytes).await;
+    let kept = subject
+        .load_checkpoint()
+        .await
+        .expect("a checkpoint is kept");
+    assert!(kept.bytes == bytes, "it comes back byte for byte");
 }
 
 pub async fn checkpoint_of_another_log_is_not_kept(factory: &impl Factory) {

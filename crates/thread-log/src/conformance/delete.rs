@@ -3,9 +3,18 @@
 use super::Factory;
 use super::requests::{entry, take, texts, token};
 use super::subject::{Subject, control, seq, seqs};
-use crate::engine::{Append, Engine, Guard, Head, RefusedReason};
+use crate::engine::{Append, Engine, Guard, Head, RECORD_BYTES_MAX, RefusedReason};
 use crate::entry::Class;
+use crate::error::EngineError;
 use crate::position::PositionVerdict;
+
+/// The head of a thread that was deleted with that note.
+pub(super) fn deleted(note: &[u8]) -> Head {
+    Head {
+        record: Some(note.to_vec()),
+        ..Head::default()
+    }
+}
 
 pub async fn deletion_removes_everything(factory: &impl Factory) {
     let subject = Subject::open(factory).await;
@@ -19,7 +28,7 @@ pub async fn deletion_removes_everything(factory: &impl Factory) {
         .save_checkpoint(subject.position().await, b"fold")
         .await;
     subject.delete().await;
-    assert_eq!(subject.head().await, Head::default());
+    assert_eq!(subject.head().await, deleted(b"note"));
     assert!(subject.read_all().await.is_empty());
     assert_eq!(subject.load_checkpoint().await, None);
     assert!(
@@ -97,6 +106,7 @@ pub async fn deleting_what_is_not_there_changes_nothing(factory: &impl Factory) 
     subject.appended(subject.plain(texts(1))).await;
     subject.delete().await;
     subject.delete().await;
+    assert_eq!(subject.head().await, deleted(b"note"));
     subject
         .refused(
             Append {
@@ -106,4 +116,53 @@ pub async fn deleting_what_is_not_there_changes_nothing(factory: &impl Factory) 
             RefusedReason::Gone,
         )
         .await;
+}
+
+pub async fn deletion_leaves_its_note(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    subject.appended(subject.plain(texts(1))).await;
+    subject.delete_with(b"the first").await;
+    subject.delete_with(b"the second").await;
+    assert_eq!(
+        subject.head().await,
+        deleted(b"the first"),
+        "nothing was deleted the second time"
+    );
+    subject.appended(subject.plain(texts(1))).await;
+    assert_eq!(
+        subject.head().await.record,
+        None,
+        "a new log knows nothing of it"
+    );
+}
+
+pub async fn too_long_a_note_deletes_nothing(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    subject.appended(subject.plain(texts(1))).await;
+    let note = vec![0; RECORD_BYTES_MAX + 1];
+    let error = subject
+        .engine
+        .delete(&subject.thread, note)
+        .await
+        .expect_err("the note is too long");
+    assert!(
+        matches!(error, EngineError::RecordTooLong { found: 4097, .. }),
+        "{error}"
+    );
+    assert_eq!(subject.read_all().await.len(), 1);
+    subject.delete_with(&vec![0; RECORD_BYTES_MAX]).await;
+    assert!(subject.read_all().await.is_empty());
+}
+
+pub async fn deleted_thread_keeps_no_checkpoint(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    subject.appended(subject.plain(texts(2))).await;
+    let known = subject.position().await;
+    subject.save_checkpoint(known.clone(), b"fold").await;
+    subject.delete().await;
+    subject.save_checkpoint(known.clone(), b"late").await;
+    assert_eq!(subject.load_checkpoint().await, None);
+    subject.appended(subject.plain(texts(3))).await;
+    subject.save_checkpoint(known, b"of the log before").await;
+    assert_eq!(subject.load_checkpoint().await, None);
 }

@@ -1,9 +1,10 @@
 //! A store that was opened again: another incarnation writes on.
 
 use super::Reopen;
+use super::delete::deleted as note_of;
 use super::requests::{entry, texts};
 use super::subject::{Subject, control, seq, thread_id};
-use crate::engine::{Append, EPOCHS_MAX, Engine, Head};
+use crate::engine::{Append, EPOCHS_MAX, Engine};
 use crate::entry::Class;
 use crate::position::{Position, PositionVerdict};
 
@@ -47,7 +48,7 @@ pub async fn reopened_log_is_as_it_was(factory: &impl Reopen) {
         thread: deleted.thread,
         ..subject
     };
-    assert_eq!(deleted.head().await, Head::default());
+    assert_eq!(deleted.head().await, note_of(b"note"));
 }
 
 pub async fn first_append_after_reopening_starts_an_epoch(factory: &impl Reopen) {
@@ -110,4 +111,27 @@ pub async fn oldest_epochs_are_forgotten(factory: &impl Reopen) {
         };
         assert_eq!(head.verdict(position), expected);
     }
+}
+
+pub async fn checkpoint_outlives_the_epoch_it_was_made_in(factory: &impl Reopen) {
+    let mut subject = Subject::open(factory).await;
+    subject.appended(subject.plain(texts(2))).await;
+    let position = subject.position().await;
+    subject.save_checkpoint(position.clone(), b"fold").await;
+    subject
+        .engine
+        .trim(&subject.thread, seq(2))
+        .await
+        .expect("the checkpoint is there");
+    for _ in 0..=EPOCHS_MAX {
+        subject.engine = factory.reopen(subject.engine.clone()).await;
+        subject.appended(subject.plain(texts(1))).await;
+    }
+    let head = subject.head().await;
+    assert_eq!(head.verdict(&position), PositionVerdict::UnknownEpoch);
+    let kept = subject
+        .load_checkpoint()
+        .await
+        .expect("without it the thread could not be read any more");
+    assert_eq!((kept.seq, kept.epoch), (position.seq, position.epoch));
 }

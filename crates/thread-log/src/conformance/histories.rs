@@ -17,7 +17,10 @@ use crate::position::{Epoch, Position, Seq};
 #[derive(Clone, Debug)]
 pub enum Step {
     Append(Intent),
-    Delete,
+    /// Deletes the thread and leaves that note.
+    Delete {
+        note: u8,
+    },
     /// Stores a checkpoint that many entries behind the head.
     SaveCheckpoint {
         behind: u64,
@@ -222,7 +225,7 @@ fn numbered_token(number: u8) -> LeaseToken {
 pub fn histories() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         20 => intents().prop_map(Step::Append),
-        1 => Just(Step::Delete),
+        1 => any::<u8>().prop_map(|note| Step::Delete { note }),
         2 => (0..8_u64).prop_map(|behind| Step::SaveCheckpoint { behind }),
         2 => (0..8_u64).prop_map(|behind| Step::Trim { behind }),
     ];
@@ -233,7 +236,7 @@ pub fn histories() -> impl Strategy<Value = Vec<Step>> {
 pub fn histories_with_reopening() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         12 => intents().prop_map(Step::Append),
-        1 => Just(Step::Delete),
+        1 => any::<u8>().prop_map(|note| Step::Delete { note }),
         1 => (0..8_u64).prop_map(|behind| Step::SaveCheckpoint { behind }),
         1 => (0..8_u64).prop_map(|behind| Step::Trim { behind }),
         3 => Just(Step::Reopen),

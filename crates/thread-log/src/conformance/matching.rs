@@ -101,7 +101,7 @@ impl<E: Engine> Comparison<E> {
                 match step {
                     Step::Append(intent) => self.append(intent).await?,
                     Step::Reopen => self.reopen(reopen).await,
-                    Step::Delete | Step::SaveCheckpoint { .. } | Step::Trim { .. } => {
+                    Step::Delete { .. } | Step::SaveCheckpoint { .. } | Step::Trim { .. } => {
                         self.maintain(step).await?
                     }
                 }
@@ -151,8 +151,8 @@ impl<E: Engine> Comparison<E> {
                 subject.save_checkpoint(position, b"fold").await;
                 true
             }
-            Step::Delete => {
-                subject.delete().await;
+            Step::Delete { note } => {
+                subject.delete_with(&[*note]).await;
                 true
             }
             Step::Append(_) | Step::Reopen => true,
@@ -181,16 +181,15 @@ impl<E: Engine> Comparison<E> {
             &self.subject.read_all().await,
             &self.model.read(Seq::ZERO),
         )?;
-        let checkpoint = self
+        let checkpoints: Vec<Seq> = self
             .subject
-            .load_checkpoint()
+            .checkpoints()
             .await
-            .map(|checkpoint| checkpoint.seq);
-        same(
-            "checkpoint",
-            &checkpoint,
-            &self.model.checkpoint.as_ref().map(|position| position.seq),
-        )
+            .iter()
+            .map(|checkpoint| checkpoint.seq)
+            .collect();
+        let of_model: Vec<Seq> = self.model.checkpoints.keys().rev().copied().collect();
+        same("checkpoints", &checkpoints, &of_model)
     }
 }
 

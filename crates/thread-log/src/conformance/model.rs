@@ -1,11 +1,13 @@
 //! The plainest engine there can be: [`admit`] over one thread's meta and a vector of entries.
 
+use std::collections::BTreeMap;
+
 use super::histories::Step;
 use crate::admit::admit;
 use crate::engine::{Append, Head, MISSED_MAX, Outcome, Refused};
 use crate::entry::Entry;
 use crate::meta::{Incarnation, LogId, Meta};
-use crate::position::{Position, Seq};
+use crate::position::{Position, PositionVerdict, Seq};
 
 /// One thread.
 #[derive(Clone, Debug)]
@@ -13,7 +15,8 @@ pub struct Model {
     pub meta: Meta,
     /// All entries of this log, trimmed ones too.
     pub entries: Vec<Entry>,
-    pub checkpoint: Option<Position>,
+    /// The positions of the kept checkpoints, by seq.
+    pub checkpoints: BTreeMap<Seq, Position>,
     incarnation: Incarnation,
     logs_begun: u64,
 }
@@ -23,7 +26,7 @@ impl Model {
         Self {
             meta: Meta::default(),
             entries: Vec::new(),
-            checkpoint: None,
+            checkpoints: BTreeMap::new(),
             incarnation: Incarnation(incarnation.into()),
             logs_begun: 0,
         }
@@ -65,7 +68,7 @@ impl Model {
                 if writes.begins {
                     self.logs_begun += 1;
                     self.entries.clear();
-                    self.checkpoint = None;
+                    self.checkpoints.clear();
                 }
                 self.meta = writes.meta;
                 self.entries.extend(writes.entries);
@@ -91,33 +94,29 @@ impl Model {
     pub fn step(&mut self, step: &Step) -> bool {
         match step {
             Step::Append(_) | Step::Reopen => true,
-            Step::Delete => {
+            Step::Delete { note } => {
                 if self.meta.has_log() {
-                    self.meta = Meta::tombstone();
+                    self.meta = Meta::tombstone(vec![*note]);
                     self.entries.clear();
-                    self.checkpoint = None;
+                    self.checkpoints.clear();
                 }
                 true
             }
             Step::SaveCheckpoint { behind } => {
                 let position = self.behind(*behind);
-                let is_later = self
-                    .checkpoint
-                    .as_ref()
-                    .is_none_or(|kept| kept.seq < position.seq);
-                if self.meta.has_log() && is_later {
-                    self.checkpoint = Some(position);
+                let is_valid = self.meta.verdict(&position) == PositionVerdict::Valid;
+                if self.meta.has_log() && is_valid {
+                    self.checkpoints.insert(position.seq, position);
                 }
                 true
             }
             Step::Trim { behind } => {
                 let through = self.behind(*behind).seq;
-                let is_allowed = self
-                    .checkpoint
-                    .as_ref()
-                    .is_some_and(|kept| kept.seq >= through);
+                let latest = self.checkpoints.keys().next_back();
+                let is_allowed = latest.is_some_and(|latest| *latest >= through);
                 if is_allowed {
                     self.meta.first = self.meta.first.max(through.next());
+                    self.checkpoints = self.checkpoints.split_off(&through);
                 }
                 is_allowed
             }

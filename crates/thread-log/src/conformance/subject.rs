@@ -143,16 +143,43 @@ impl<E: Engine> Subject<E> {
             .expect("the engine saves a checkpoint");
     }
 
+    /// The latest checkpoint.
     pub(super) async fn load_checkpoint(&self) -> Option<Checkpoint> {
+        self.load_checkpoint_at(Seq::MAX).await
+    }
+
+    /// The latest checkpoint at or before `through`.
+    pub(super) async fn load_checkpoint_at(&self, through: Seq) -> Option<Checkpoint> {
         self.engine
-            .load_checkpoint(&self.thread)
+            .load_checkpoint(&self.thread, through)
             .await
             .expect("the engine loads a checkpoint")
     }
 
+    /// Every kept checkpoint, latest first.
+    pub(super) async fn checkpoints(&self) -> Vec<Checkpoint> {
+        let mut found: Vec<Checkpoint> = Vec::new();
+        let mut through = Some(Seq::MAX);
+        while let Some(seq) = through
+            && let Some(checkpoint) = self.load_checkpoint_at(seq).await
+        {
+            assert!(
+                checkpoint.seq <= seq,
+                "no checkpoint after the seq asked for"
+            );
+            through = checkpoint.seq.get().checked_sub(1).and_then(Seq::new);
+            found.push(checkpoint);
+        }
+        found
+    }
+
     pub(super) async fn delete(&self) {
+        self.delete_with(b"note").await;
+    }
+
+    pub(super) async fn delete_with(&self, note: &[u8]) {
         self.engine
-            .delete(&self.thread)
+            .delete(&self.thread, note.to_vec())
             .await
             .expect("the engine deletes");
     }

@@ -2,17 +2,19 @@
 //!
 //! Invariant: `entries` are gapless from `meta.first` to `meta.head`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use threadcast_agui::ids::ThreadId;
 use tokio::sync::broadcast;
 
 use crate::admit::{Writes, admit};
-use crate::engine::{Append, Checkpoint, Head, Listed, Outcome, ReadLimit, Refused, Watched};
+use crate::engine::{
+    Append, Checkpoint, Head, Listed, Outcome, ReadLimit, Refused, ThreadRecord, Watched,
+};
 use crate::entry::Entry;
 use crate::meta::{Incarnation, LogId, LogState, Meta};
-use crate::position::{Position, Seq};
+use crate::position::{Position, PositionVerdict, Seq};
 
 /// Messages a watcher may be behind before it is told of a gap; 64 slots are some 3 KiB a watched
 /// thread.
@@ -22,7 +24,8 @@ const WATCH_MESSAGES: usize = 64;
 pub(super) struct Thread {
     meta: Meta,
     entries: VecDeque<Entry>,
-    checkpoint: Option<Checkpoint>,
+    /// All of this log and valid on it.
+    checkpoints: BTreeMap<Seq, Checkpoint>,
     watchers: Option<broadcast::Sender<Watched>>,
 }
 
@@ -54,7 +57,7 @@ impl Thread {
         };
         if begins {
             self.entries.clear();
-            self.checkpoint = None;
+            self.checkpoints = BTreeMap::new();
         }
         self.meta = meta;
         self.entries.extend(entries.iter().cloned());
@@ -109,39 +112,41 @@ impl Thread {
     }
 
     pub(super) fn save_checkpoint(&mut self, checkpoint: Checkpoint) {
-        let is_later = self
-            .checkpoint()
-            .is_none_or(|kept| kept.seq < checkpoint.seq);
-        if is_later && self.is_of_log(&checkpoint) {
-            self.checkpoint = Some(checkpoint);
+        let position = Position {
+            epoch: checkpoint.epoch.clone(),
+            seq: checkpoint.seq,
+        };
+        if self.meta.has_log() && self.meta.verdict(&position) == PositionVerdict::Valid {
+            self.checkpoints.insert(checkpoint.seq, checkpoint);
         }
     }
 
-    pub(super) fn checkpoint(&self) -> Option<&Checkpoint> {
-        self.checkpoint
-            .as_ref()
-            .filter(|checkpoint| self.is_of_log(checkpoint))
+    /// The latest at or before that seq.
+    pub(super) fn checkpoint(&self, through: Seq) -> Option<&Checkpoint> {
+        let (_, latest) = self.checkpoints.range(..=through).next_back()?;
+        Some(latest)
     }
 
     /// # Errors
-    /// The kept checkpoint's seq, when it is none or too early a one.
+    /// The latest checkpoint's seq, when it is none or too early a one.
     pub(super) fn trim(&mut self, through: Seq) -> Result<(), Option<Seq>> {
-        let kept = self.checkpoint().map(|checkpoint| checkpoint.seq);
-        if kept.is_none_or(|kept| kept < through) {
-            return Err(kept);
+        let latest = self.checkpoints.keys().next_back().copied();
+        if latest.is_none_or(|latest| latest < through) {
+            return Err(latest);
         }
         while self.meta.first <= through {
             self.entries.pop_front();
             self.meta.first = self.meta.first.next();
         }
+        self.checkpoints = self.checkpoints.split_off(&through);
         Ok(())
     }
 
-    pub(super) fn delete(&mut self) {
+    pub(super) fn delete(&mut self, note: ThreadRecord) {
         if self.meta.has_log() {
-            self.meta = Meta::tombstone();
+            self.meta = Meta::tombstone(note);
             self.entries = VecDeque::new();
-            self.checkpoint = None;
+            self.checkpoints = BTreeMap::new();
             self.publish(|| Watched::Gone);
         }
     }
@@ -160,7 +165,7 @@ impl Thread {
         (self.meta.log != LogState::None).then(|| Self {
             meta: self.meta.clone(),
             entries: self.entries.clone(),
-            checkpoint: self.checkpoint.clone(),
+            checkpoints: self.checkpoints.clone(),
             watchers: None,
         })
     }
@@ -176,13 +181,5 @@ impl Thread {
         // locked.
         self.watchers
             .take_if(|watchers| watchers.send(message()).is_err());
-    }
-
-    fn is_of_log(&self, checkpoint: &Checkpoint) -> bool {
-        let position = Position {
-            epoch: checkpoint.epoch.clone(),
-            seq: checkpoint.seq,
-        };
-        self.meta.has_log() && self.meta.verdict(&position).is_of_log()
     }
 }

@@ -35,7 +35,7 @@ fn each_append(
                 look(&append, &before, &outcome, &model)?;
             }
             Step::Reopen => model.incarnate(&at.to_string()),
-            Step::Delete | Step::SaveCheckpoint { .. } | Step::Trim { .. } => {
+            Step::Delete { .. } | Step::SaveCheckpoint { .. } | Step::Trim { .. } => {
                 model.step(step);
             }
         }
@@ -179,7 +179,7 @@ fn first_reason_is_told() {
         ..request(&thread())
     };
     assert_eq!(
-        decide(&Meta::tombstone(), &append),
+        decide(&Meta::tombstone(b"note".to_vec()), &append),
         Err(RefusedReason::Gone)
     );
     append.may_create = true;
@@ -239,7 +239,7 @@ fn incarnation_that_comes_back_starts_an_epoch_of_its_own() {
 fn meta_is_stored_whole() {
     let (mut meta, _) = owned_log();
     meta.record = Some(vec![0, 255]);
-    for meta in [meta, Meta::default(), Meta::tombstone()] {
+    for meta in [meta, Meta::default(), Meta::tombstone(b"note".to_vec())] {
         let json = serde_json::to_string(&meta).unwrap();
         assert_eq!(serde_json::from_str::<Meta>(&json).unwrap(), meta);
     }

@@ -50,7 +50,7 @@ async fn log_and_tombstone_stay_without_watchers() {
     engine.append(append(1)).await.unwrap();
     drop(watch);
     assert_eq!(engine.thread_count(), 1);
-    engine.delete(&thread()).await.unwrap();
+    engine.delete(&thread(), Vec::new()).await.unwrap();
     assert_eq!(engine.thread_count(), 1);
 }
 

@@ -1,5 +1,5 @@
-//! What changes the middle of the list: results, which go behind their call, and activities in place
-//! of other messages. Neither costs more on a long thread than on a short one.
+//! What changes the middle of the list: results, which go behind their call, and activities in
+//! place of other messages. Neither costs more on a long thread than on a short one.
 
 use threadcast_agui::ids::ToolCallId;
 use threadcast_agui::message::{Message, MessageBody};

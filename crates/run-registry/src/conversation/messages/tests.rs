@@ -80,7 +80,8 @@ fn check(list: &Messages, plain: &Plain, ids: &[String], calls: &[String], what:
         let call = ToolCallId::new(call.as_str()).unwrap();
         let expected = plain.holder(&call).map(|at| found[at]);
         let told = format!("{what}: `{call}`");
-        assert_eq!(address(list.holder(&call)), address(expected), "{told}");
+        let holder = list.holder(&call).map(|place| list.message(place));
+        assert_eq!(address(holder), address(expected), "{told}");
         assert_eq!(
             list.call(&call).map(|found| &found.id),
             expected.map(|_| &call),

@@ -1,0 +1,107 @@
+//! Whether the engine may write: it stops for good at the first failure, and while there is little
+//! space.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use tokio::sync::watch;
+
+use crate::error::{DiskError, Failure};
+
+#[derive(Debug)]
+pub(crate) struct Health {
+    has_failed: AtomicBool,
+    failure: watch::Sender<Option<Arc<Failure>>>,
+    free: AtomicU64,
+    reserve: u64,
+}
+
+impl Health {
+    pub(crate) fn new(reserve: u64) -> Self {
+        Self {
+            has_failed: AtomicBool::new(false),
+            failure: watch::Sender::new(None),
+            free: AtomicU64::new(u64::MAX),
+            reserve,
+        }
+    }
+
+    /// # Errors
+    /// The engine failed, or the disk is nearly full.
+    pub(crate) fn may_write(&self) -> Result<(), DiskError> {
+        self.may_remove()?;
+        let free = self.free.load(Ordering::Relaxed);
+        if free < self.reserve {
+            return Err(DiskError::NoSpace {
+                free,
+                reserve: self.reserve,
+            });
+        }
+        Ok(())
+    }
+
+    /// What frees space is written into the reserve.
+    ///
+    /// # Errors
+    /// The engine failed.
+    pub(crate) fn may_remove(&self) -> Result<(), DiskError> {
+        if self.has_failed.load(Ordering::Acquire)
+            && let Some(failure) = self.failure()
+        {
+            return Err(DiskError::Failed(failure));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn failure(&self) -> Option<Arc<Failure>> {
+        self.failure.borrow().clone()
+    }
+
+    /// Resolves when the engine has failed.
+    pub(crate) fn failures(&self) -> watch::Receiver<Option<Arc<Failure>>> {
+        self.failure.subscribe()
+    }
+
+    /// Stops all writing; returns what stopped it first.
+    pub(crate) fn fail(
+        &self,
+        what: &'static str,
+        database: usize,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> DiskError {
+        let new = Arc::new(Failure {
+            what,
+            database,
+            source: source.into(),
+        });
+        let mut first = Arc::clone(&new);
+        self.failure.send_if_modified(|failure| {
+            if let Some(earlier) = failure {
+                first = Arc::clone(earlier);
+                return false;
+            }
+            *failure = Some(Arc::clone(&new));
+            true
+        });
+        if Arc::ptr_eq(&first, &new) {
+            tracing::error!(database, source = %new.source, "a {what} failed: nothing is written any more");
+        }
+        self.has_failed.store(true, Ordering::Release);
+        DiskError::Failed(first)
+    }
+
+    /// Takes note of the free bytes; tells whether this changed what may be written.
+    pub(crate) fn set_free(&self, free: u64) -> bool {
+        let before = self.free.swap(free, Ordering::Relaxed);
+        (before < self.reserve) != (free < self.reserve)
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.free.load(Ordering::Relaxed) < self.reserve
+    }
+
+    /// Whether so much can be written without touching the reserve.
+    pub(crate) fn has_space_for(&self, bytes: u64) -> bool {
+        self.free.load(Ordering::Relaxed) > self.reserve.saturating_add(bytes)
+    }
+}

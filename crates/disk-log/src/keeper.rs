@@ -1,0 +1,55 @@
+//! Looks once a second at what nobody is told of: the free space, and failures in the background.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fjall::PersistMode;
+
+use crate::background::Background;
+use crate::disk::Disk;
+use crate::health::Health;
+use crate::shard::Shard;
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Looks at the space once before it returns.
+///
+/// # Errors
+/// The thread cannot be started.
+pub(crate) fn start(
+    directory: PathBuf,
+    disk: Arc<dyn Disk>,
+    health: Arc<Health>,
+    shards: Vec<Arc<Shard>>,
+) -> std::io::Result<Background> {
+    look_at_space(&directory, &*disk, &health);
+    Background::start("log-keeper", EVERY, move || {
+        look_at_space(&directory, &*disk, &health);
+        look_for_failures(&shards);
+    })
+}
+
+/// A system that does not tell is not held to be full: a write that fails will tell.
+fn look_at_space(directory: &Path, disk: &dyn Disk, health: &Health) {
+    let Ok(free) = disk.free_bytes(directory) else {
+        return;
+    };
+    if !health.set_free(free) {
+        return;
+    }
+    if health.is_full() {
+        tracing::error!(free, "the disk is nearly full: appends are refused");
+    } else {
+        tracing::info!(free, "there is space again: appends are taken");
+    }
+}
+
+/// A database that could not write a table takes no more writes; this asks without writing.
+fn look_for_failures(shards: &[Arc<Shard>]) {
+    for shard in shards {
+        if let Err(error) = shard.database.persist(PersistMode::Buffer) {
+            shard.health.fail("write", shard.number, error);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! One database: its keyspaces, and the one place where something is written to it.
+//!
+//! An append is a batch in the database's journal: one write into the file system's cache, and a
+//! few insertions into tables in memory. It is done where it is asked for, as that is quicker than
+//! handing it to another thread, unless the database is behind with its tables: then it would halt
+//! the thread until it caught up.
+//!
+//! Invariant: after a write that failed no other is begun, in any database.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use fjall::{
+    CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, Readable, Snapshot,
+};
+use parking_lot::Mutex;
+use threadcast_agui::ids::ThreadId;
+use threadcast_thread_log::meta::Incarnation;
+
+use crate::disk::{Disk, WritePoint, WriteStage};
+use crate::error::DiskError;
+use crate::health::Health;
+use crate::journal::ActiveJournal;
+use crate::keys;
+use crate::open::DiskOptions;
+use crate::stored::{self, Damage, Stored};
+use crate::sync::Syncer;
+
+/// Bytes of entries in memory before they become a table.
+const ENTRIES_IN_MEMORY: u64 = 16 << 20;
+
+/// The same for what is written nearly as often, and for what is not.
+const HEADS_IN_MEMORY: u64 = 8 << 20;
+const OTHERS_IN_MEMORY: u64 = 4 << 20;
+
+/// Bytes of finished journals at which the tables in memory that they stand for are written; one
+/// is finished at 64 MB.
+const JOURNALS_BYTES: u64 = 64 << 20;
+
+/// Writes after which is looked whether the database is behind.
+const LOOK_EVERY: u32 = 64;
+
+/// The database halts writers at four tables that wait to be written, and at thirty that wait to
+/// be merged.
+const TABLES_WAITING: usize = 2;
+const TABLES_UNMERGED: usize = 16;
+
+/// A keyspace from which much is removed.
+pub(crate) struct Removable {
+    pub(crate) keyspace: Keyspace,
+    /// Lines removed since that was last looked at.
+    pub(crate) removed: AtomicU64,
+}
+
+impl From<Keyspace> for Removable {
+    fn from(keyspace: Keyspace) -> Self {
+        Self {
+            keyspace,
+            removed: AtomicU64::new(0),
+        }
+    }
+}
+
+pub(crate) struct Shard {
+    pub(crate) number: usize,
+    // Before the database: its last sync needs the journal.
+    pub(crate) syncer: Syncer,
+    pub(crate) heads: Keyspace,
+    pub(crate) threads: Keyspace,
+    pub(crate) entries: Removable,
+    pub(crate) checkpoints: Removable,
+    pub(crate) chores: Keyspace,
+    pub(crate) database: Database,
+    disk: Arc<dyn Disk>,
+    pub(crate) health: Arc<Health>,
+    writes: AtomicU32,
+    is_behind: AtomicBool,
+    /// Held where a line of what was dropped is written or removed.
+    pub(crate) dropping: Mutex<()>,
+}
+
+impl Shard {
+    pub(crate) fn open(
+        number: usize,
+        directory: &Path,
+        options: &DiskOptions,
+        health: &Arc<Health>,
+    ) -> fjall::Result<Self> {
+        let database = Database::builder(directory)
+            .cache_size(options.cache_bytes / options.databases as u64)
+            .max_journaling_size(JOURNALS_BYTES)
+            .worker_threads(2)
+            // It would be done under the lock that all appends take.
+            .journal_compression(CompressionType::None)
+            .open()?;
+        let keyspace = |name, bytes| {
+            database.keyspace(name, || {
+                KeyspaceCreateOptions::default().max_memtable_size(bytes)
+            })
+        };
+        let syncer = Syncer::start(
+            number,
+            ActiveJournal::open(directory)?,
+            Arc::clone(&options.disk),
+            Arc::clone(health),
+        )?;
+        Ok(Self {
+            number,
+            syncer,
+            heads: keyspace("heads", HEADS_IN_MEMORY)?,
+            threads: keyspace("threads", OTHERS_IN_MEMORY)?,
+            entries: keyspace("entries", ENTRIES_IN_MEMORY)?.into(),
+            checkpoints: keyspace("checkpoints", HEADS_IN_MEMORY)?.into(),
+            chores: keyspace("chores", OTHERS_IN_MEMORY)?,
+            database,
+            disk: Arc::clone(&options.disk),
+            health: Arc::clone(health),
+            writes: AtomicU32::new(0),
+            is_behind: AtomicBool::new(false),
+            dropping: Mutex::new(()),
+        })
+    }
+
+    pub(crate) fn batch(&self) -> OwnedWriteBatch {
+        self.database.batch()
+    }
+
+    /// Writes a batch, all or nothing.
+    ///
+    /// # Errors
+    /// Something failed, now or before; whether the batch was written is then unknown.
+    pub(crate) fn commit(
+        &self,
+        batch: OwnedWriteBatch,
+        point: WritePoint,
+    ) -> Result<(), DiskError> {
+        self.health.may_remove()?;
+        self.stage(point, WriteStage::Before)?;
+        batch
+            .commit()
+            .map_err(|error| self.health.fail("write", self.number, error))?;
+        self.syncer.written();
+        self.stage(point, WriteStage::After)?;
+        let writes = self.writes.fetch_add(1, Ordering::Relaxed);
+        if writes.is_multiple_of(LOOK_EVERY) {
+            self.look();
+        }
+        Ok(())
+    }
+
+    fn stage(&self, point: WritePoint, stage: WriteStage) -> Result<(), DiskError> {
+        self.disk
+            .write(point, stage)
+            .map_err(|error| self.health.fail("write", self.number, error))
+    }
+
+    /// Whether a write might have to wait for tables to be written or merged.
+    pub(crate) fn is_behind(&self) -> bool {
+        if self.is_behind.load(Ordering::Relaxed) {
+            self.look();
+        }
+        self.is_behind.load(Ordering::Relaxed)
+    }
+
+    fn look(&self) {
+        let is_behind = |keyspace: &Keyspace| {
+            keyspace.sealed_memtable_count() >= TABLES_WAITING
+                || keyspace.l0_table_count() >= TABLES_UNMERGED
+        };
+        let all = [
+            &self.entries.keyspace,
+            &self.heads,
+            &self.checkpoints.keyspace,
+            &self.threads,
+            &self.chores,
+        ];
+        self.is_behind
+            .store(all.into_iter().any(is_behind), Ordering::Relaxed);
+    }
+
+    /// Everything as it was at one moment, between batches.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.database.snapshot()
+    }
+
+    /// What is stored of the thread, with nobody in the lease if another incarnation wrote last:
+    /// whoever held it went with that one.
+    pub(crate) fn stored(
+        &self,
+        snapshot: &Snapshot,
+        thread: &ThreadId,
+        incarnation: &Incarnation,
+    ) -> Result<Stored, DiskError> {
+        let key = keys::thread(thread);
+        let hot = self.get(snapshot, &self.heads, key)?;
+        let cold = self.get(snapshot, &self.threads, key)?;
+        let mut stored = match (hot, cold) {
+            (None, None) => return Ok(Stored::default()),
+            (Some(hot), Some(cold)) => stored::read(&hot, &cold),
+            _ => Err(Damage::Half),
+        }
+        .map_err(|damage| DiskError::damaged(thread, damage))?;
+        if stored.meta.incarnation.as_ref() != Some(incarnation) {
+            stored.meta.holder = None;
+        }
+        Ok(stored)
+    }
+
+    pub(crate) fn get(
+        &self,
+        snapshot: &Snapshot,
+        keyspace: &Keyspace,
+        key: &[u8],
+    ) -> Result<Option<fjall::UserValue>, DiskError> {
+        snapshot
+            .get(keyspace, key)
+            .map_err(|error| self.unreadable(error))
+    }
+
+    pub(crate) fn unreadable(&self, source: fjall::Error) -> DiskError {
+        DiskError::Read {
+            database: self.number,
+            source,
+        }
+    }
+
+    pub(crate) fn damaged(&self, damage: Damage) -> DiskError {
+        DiskError::Line {
+            database: self.number,
+            source: Box::new(damage),
+        }
+    }
+}
