@@ -72,6 +72,13 @@ impl Block {
         Self::new(after, lasts, encoder.finish())
     }
 
+    /// One frame for all entries up to `last`.
+    pub(crate) fn of_frame(last: Seq, long_over: usize, write: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let mut encoder = Encoder::new(QUANTUM_BYTES, long_over);
+        encoder.push(write);
+        Self::new(Seq::ZERO, vec![last], encoder.finish())
+    }
+
     fn new(after: Seq, lasts: Vec<Seq>, encoded: Vec<Encoded>) -> Self {
         let mut at = 0;
         let mut runs = Vec::with_capacity(encoded.len());

@@ -25,7 +25,7 @@ use crate::random;
 mod attempt;
 mod error;
 
-use attempt::{Names, find_attempt};
+use attempt::{Names, find_attempt, make_durable};
 pub use error::{CommandError, engine_error_body};
 
 impl Hub {
@@ -141,16 +141,15 @@ impl Hub {
                 return Ok(None);
             }
             Err(error) => match find_attempt(live, after, &names.attempt).await? {
-                Some(last) => last,
+                Some(last) => {
+                    make_durable(live).await?;
+                    last
+                }
                 None => return Err(error.into()),
             },
         };
         if let Some(run) = starts {
-            let start = Start {
-                live: live.clone(),
-                run,
-                lease: names.lease.clone(),
-            };
+            let start = Start::new(live.clone(), run, names.lease.clone());
             self.agents().start(self, start);
         }
         let Answer {

@@ -42,6 +42,76 @@ pub(crate) const LOAD_LIMIT: ReadLimit = ReadLimit {
     bytes: 1 << 20,
 };
 
+/// A checkpoint up to this length is read where it is needed; a longer one on a thread of its own.
+pub(crate) const CHECKPOINT_INLINE_BYTES: usize = 64 << 10;
+
+/// A fold is kept when at least so much JSON was folded since it last was, and as much as that one took: reading that
+/// again takes some 30 ms.
+pub(crate) const CHECKPOINT_BYTES: usize = 2 << 20;
+
+/// The fold of a thread that leaves memory is kept if more entries than this were folded since it last was,
+pub(crate) const LEAVING_ENTRIES: u64 = 4096;
+
+/// or more JSON than this.
+pub(crate) const LEAVING_BYTES: usize = 512 << 10;
+
+/// Folds that become bytes at the same time.
+pub(crate) const SAVERS_MAX: usize = 2;
+
+/// Logs that are folded for one request each at the same time, to tell what they amounted to at some entry.
+pub(crate) const FOLDINGS_MAX: usize = 4;
+
+/// How often the sweeper looks at what is due.
+pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(1);
+
+/// How often a node shows that it lives.
+pub(crate) const NODE_BEAT_EVERY: Duration = Duration::from_secs(5);
+
+/// A lease is seized when so many readings of it,
+pub(crate) const LEASE_READINGS: u32 = 3;
+
+/// at least this far apart from each other,
+pub(crate) const LEASE_READING_EVERY: Duration = Duration::from_secs(5);
+
+/// and so far from the first to the last, were equal: its owner raises the beat every 5 s.
+pub(crate) const LEASE_FOR: Duration = Duration::from_secs(15);
+
+/// Due threads of a bucket asked for at first; all are asked for if there are more.
+pub(crate) const WORK_PAGE: usize = 256;
+
+/// Threads that a sweeper reads, or takes over, at the same time.
+pub(crate) const SWEEP_WIDTH: usize = 16;
+
+/// How long taking over one thread may take: the store may not answer.
+pub(crate) const TAKE_OVER_MAX: Duration = Duration::from_secs(30);
+
+/// How long a thread is left alone that could not be taken over: it may never be readable again.
+pub(crate) const TAKE_OVER_AGAIN: Duration = Duration::from_secs(10);
+
+/// How often the threads whose runs ended here are looked at for what need not be kept.
+pub(crate) const RETAIN_ENDED_EVERY: Duration = Duration::from_secs(60);
+
+/// And all others.
+pub(crate) const RETAIN_ALL_EVERY: Duration = Duration::from_secs(3600);
+
+/// Threads listed at once for it.
+pub(crate) const RETAIN_PAGE: usize = 64;
+
+/// Between two such pages: 100,000 threads take some 80 s.
+pub(crate) const RETAIN_PAUSE: Duration = Duration::from_millis(50);
+
+/// Threads noted because their runs ended; those over it are found with all others.
+pub(crate) const ENDED_MAX: usize = 65_536;
+
+/// Threads of which a handle is kept for a while although nobody else holds one,
+pub(crate) const RECENT_THREADS: usize = 256;
+
+/// as long as their messages and states take less than this,
+pub(crate) const RECENT_BYTES: usize = 128 << 20;
+
+/// for this long after they were last asked for: a burst of requests reads the log once.
+pub(crate) const RECENT_FOR: Duration = Duration::from_secs(30);
+
 /// One read of the engine for a cursor older than the tail: about what one write carries.
 pub(crate) const CATCH_UP_LIMIT: ReadLimit = ReadLimit {
     entries: 256,

@@ -21,6 +21,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::baseline::BaselineBounds;
 use crate::live_thread::LiveThread;
+use crate::owned::Owned;
+use crate::recent::RecentBounds;
 use crate::session;
 use crate::sessions::{SessionStats, Sessions};
 use crate::threads::Threads;
@@ -33,15 +35,33 @@ pub trait Agents: Send + Sync + fmt::Debug + 'static {
 
     /// Starts a run that is durably accepted and whose lease this node holds. Must not wait: it spawns.
     fn start(&self, hub: &Hub, start: Start);
+
+    /// Ends a run as lost whose owner is gone after it was dispatched, and whose lease this node holds by now. Must not
+    /// wait: it spawns.
+    fn end_lost(&self, hub: &Hub, start: Start);
 }
 
-/// A run to start.
+/// A run and what its owner needs.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Keeps the thread in memory for as long as the owner holds it.
     pub live: LiveThread,
     pub run: RunId,
     pub lease: LeaseToken,
+    /// Keeps this node's sweeper away for as long as the owner holds it.
+    pub owned: Owned,
+}
+
+impl Start {
+    pub fn new(live: LiveThread, run: RunId, lease: LeaseToken) -> Self {
+        let owned = live.own();
+        Self {
+            live,
+            run,
+            lease,
+            owned,
+        }
+    }
 }
 
 /// What a hub is made of.
@@ -74,6 +94,13 @@ struct Inner {
     commands: TaskTracker,
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // They hold the threads, which hold this.
+        self.threads.recent().clear();
+    }
+}
+
 impl fmt::Debug for Hub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hub")
@@ -85,6 +112,11 @@ impl fmt::Debug for Hub {
 
 impl Hub {
     pub fn new(config: HubConfig) -> Self {
+        Self::with_recent(config, RecentBounds::default())
+    }
+
+    /// The same, with bounds of its own for threads that nobody uses.
+    pub fn with_recent(config: HubConfig, recent: RecentBounds) -> Self {
         let HubConfig {
             engine,
             agents,
@@ -95,7 +127,7 @@ impl Hub {
             part_over: limits.part_over_bytes,
             bytes_max: limits.baseline_bytes,
         };
-        let threads = Arc::new(Threads::new(engine, bounds));
+        let threads = Arc::new(Threads::new(engine, bounds, recent));
         Self(Arc::new(Inner {
             agents,
             node,
@@ -128,6 +160,10 @@ impl Hub {
 
     pub(crate) fn commands(&self) -> &TaskTracker {
         &self.0.commands
+    }
+
+    pub(crate) fn threads(&self) -> &Arc<Threads> {
+        &self.0.threads
     }
 
     /// Serves one socket after its handshake (subprotocol `threadcast.v1`, server role) until it ends.
@@ -166,9 +202,10 @@ impl Hub {
         self.0.threads.count()
     }
 
-    /// How many tasks of the hub's own run now: a command each, a live thread each.
+    /// How many tasks of the hub's own run now: a command each, a live thread each, a fold that is being kept each.
     pub fn task_count(&self) -> usize {
-        self.0.commands.len() + self.0.threads.followers().len()
+        let threads = &self.0.threads;
+        self.0.commands.len() + threads.followers().len() + threads.savers().len()
     }
 
     /// Tells every viewer that this node goes away, closes their sockets (1001), and waits until they are closed and
@@ -187,5 +224,16 @@ impl Hub {
         // A deadline that passes is the answer: what is left is counted.
         let _ = timeout(deadline, ended).await;
         sessions.count() + commands.len()
+    }
+
+    /// Lets go of the threads that nobody uses, and waits until the folds of those that are gone are kept, at most
+    /// `deadline`; gives how many are not. To be called when no run is owned any more: it saves the next start time.
+    pub async fn settle(&self, deadline: Duration) -> usize {
+        let threads = &self.0.threads;
+        threads.recent().clear();
+        threads.savers().close();
+        // What is not kept costs time, nothing else.
+        let _ = timeout(deadline, threads.savers().wait()).await;
+        threads.savers().len()
     }
 }

@@ -9,21 +9,28 @@
 
 pub mod clock;
 pub mod decisions;
+pub mod deletion;
+pub mod history;
 pub mod hub;
 pub mod live_thread;
+pub mod owned;
+pub mod recent;
 
 mod backoff;
 mod baseline;
 mod block;
 mod blocks;
+mod checkpoints;
 mod defaults;
 mod frame;
 mod frame_stream;
 mod random;
 mod ready;
+mod retention;
 mod session;
 mod sessions;
 mod subscription;
+mod sweeper;
 mod tail;
 mod threads;
 mod view;

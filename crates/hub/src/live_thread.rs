@@ -8,6 +8,7 @@
 //! tail, subscribers; that of the blocks is taken alone, and none is held while anything waits.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -22,8 +23,9 @@ use threadcast_wire::hub_frame::ThreadTag;
 use tokio::sync::{OnceCell, watch};
 use tokio::task::AbortHandle;
 
-use crate::baseline::Baseline;
+use crate::baseline::{Baseline, estimate};
 use crate::blocks::Blocks;
+use crate::owned::Owned;
 use crate::ready::{ReadyFlag, Subscribers};
 use crate::tail::{Budget, Taken};
 use crate::threads::Threads;
@@ -37,8 +39,10 @@ mod delivery;
 mod folded;
 mod follow;
 mod follower;
+mod saving;
 mod work;
 
+pub(crate) use advance::LogInMotion;
 pub(crate) use delivery::{Place, Serve, Step};
 pub use follow::{Follow, Followed};
 
@@ -63,6 +67,8 @@ pub(crate) struct Live {
     follower: OnceLock<AbortHandle>,
     /// What this handle last put into the index of work.
     work_seen: Mutex<Option<Millis>>,
+    /// Whether the fold is being kept.
+    is_saving: AtomicBool,
 }
 
 impl fmt::Debug for LiveThread {
@@ -93,12 +99,31 @@ impl Live {
             head: watch::Sender::default(),
             follower: OnceLock::new(),
             work_seen: Mutex::default(),
+            is_saving: AtomicBool::new(false),
             thread,
         }
     }
 
     fn engine(&self) -> &Arc<dyn Engine> {
         self.threads.engine()
+    }
+
+    pub(crate) fn thread(&self) -> &ThreadId {
+        &self.thread
+    }
+
+    pub(crate) fn has_log(&self) -> bool {
+        !self.folded.lock().epochs().is_empty()
+    }
+
+    /// About what its messages and state take.
+    pub(crate) fn bytes(&self) -> usize {
+        estimate(self.folded.lock().fold())
+    }
+
+    /// The entries before `first` were dropped from the log.
+    fn trimmed(&self, first: Seq) {
+        self.folded.lock().trimmed(first);
     }
 }
 
@@ -107,6 +132,7 @@ impl Drop for Live {
         if let Some(follower) = self.follower.get() {
             follower.abort();
         }
+        self.keep_on_leaving();
         self.threads.forget(&self.thread);
     }
 }
@@ -118,6 +144,11 @@ impl LiveThread {
 
     pub fn thread(&self) -> &ThreadId {
         &self.0.thread
+    }
+
+    /// Says that an owner of this node looks after the thread's active run, until the guard is dropped.
+    pub fn own(&self) -> Owned {
+        self.0.threads.owned().own(&self.0.thread)
     }
 
     /// The thread's id as it stands in its frames.
@@ -176,6 +207,11 @@ impl LiveThread {
     /// The first entry that is still kept.
     pub fn first_retained(&self) -> Seq {
         self.0.folded.lock().first()
+    }
+
+    /// The entries before `first` were dropped from the log.
+    pub(crate) fn trimmed(&self, first: Seq) {
+        self.0.trimmed(first);
     }
 
     /// The entries after `after`; if that is no place in the log, the follower is told at once that it was replaced.

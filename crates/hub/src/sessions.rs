@@ -81,7 +81,7 @@ impl Sessions {
         });
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         self.open.insert(number, Arc::clone(&state));
-        if self.is_draining.load(Ordering::SeqCst) {
+        if self.is_draining() {
             state.drain();
         }
         SessionGuard {
@@ -103,6 +103,10 @@ impl Sessions {
             is_blocked: session.is_blocked.load(Ordering::Relaxed),
         });
         stats.collect()
+    }
+
+    pub(crate) fn is_draining(&self) -> bool {
+        self.is_draining.load(Ordering::SeqCst)
     }
 
     /// Tells every session, and those that come, to end.

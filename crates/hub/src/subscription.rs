@@ -38,6 +38,8 @@ pub(crate) struct Subscription {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     Baseline,
+    /// A baseline of what was trimmed, and every entry that is still kept after it.
+    Edge,
     Entries,
 }
 

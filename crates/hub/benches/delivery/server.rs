@@ -31,6 +31,8 @@ impl Agents for NoAgents {
     }
 
     fn start(&self, _: &Hub, _: Start) {}
+
+    fn end_lost(&self, _: &Hub, _: Start) {}
 }
 
 /// A hub that serves every connection to `address` as a WebSocket after its handshake.

@@ -41,8 +41,14 @@ enum TakenOver {
 /// The engine's head and its entries do not fit, however often they are read.
 #[derive(Debug, thiserror::Error)]
 #[error("the log changed under each of {reads} reads")]
-struct LogInMotion {
+pub(crate) struct LogInMotion {
     reads: u32,
+}
+
+impl LogInMotion {
+    pub(crate) fn error() -> EngineError {
+        EngineError::Unavailable(Box::new(Self { reads: READS_MAX }))
+    }
 }
 
 impl Live {
@@ -192,8 +198,7 @@ impl Live {
                 TakenOver::Not => {}
             }
         }
-        let in_motion = LogInMotion { reads: READS_MAX };
-        Err(EngineError::Unavailable(Box::new(in_motion)))
+        Err(LogInMotion::error())
     }
 }
 

@@ -3,15 +3,19 @@
 
 use std::sync::Arc;
 
+use threadcast_run_registry::snapshot::snapshot;
 use threadcast_thread_log::engine::ReadLimit;
 use threadcast_thread_log::entry::Entry;
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::Seq;
+use threadcast_wire::hub_frame::write_events;
 
 use super::LiveThread;
 use crate::block::Block;
 use crate::blocks::{Made, Range};
 use crate::defaults::{BLOCK_BYTES_MAX, CATCH_UP_LIMIT, LOAD_LIMIT};
+use crate::history::FoldAtError;
+use crate::view;
 
 /// Why there is no block.
 #[derive(Debug)]
@@ -65,6 +69,35 @@ impl LiveThread {
         let entries = following(&entries, after, until);
         let block = Block::of_entries(self.tag(), after, entries, self.0.threads.part_over_bytes());
         Ok((!entries.is_empty()).then(|| Arc::new(block.cut())))
+    }
+
+    /// What was trimmed from the log, as the baseline of whoever is to read every entry that is kept; `None` if nothing was.
+    ///
+    /// # Errors
+    /// The engine failed.
+    pub(crate) async fn edge(&self) -> Result<Option<Arc<Block>>, EngineError> {
+        let head = self.0.engine().head(self.thread()).await?;
+        self.0.trimmed(head.first);
+        let edge = Seq::new(head.first.get() - 1).expect("it is one less");
+        if edge == Seq::ZERO {
+            // Whoever asked thought otherwise: the log may be another one.
+            self.0.catch_up().await?;
+            return Ok(None);
+        }
+        let fold = match self.0.threads.fold_at(self.thread(), edge).await {
+            Ok(fold) => fold,
+            Err(FoldAtError::Engine(error)) => return Err(error),
+            // It was trimmed or replaced just now.
+            Err(error) => return Err(EngineError::Unavailable(error.into())),
+        };
+        let view = view::thread_view_with_state(&fold);
+        let events = snapshot(fold.conversation());
+        let payload = |out: &mut Vec<u8>| {
+            let events = events.iter().map(|event| &event.json);
+            write_events(out, self.tag(), Seq::ZERO.next(), edge, events, Some(&view));
+        };
+        let block = Block::of_frame(edge, self.0.threads.part_over_bytes(), payload);
+        Ok(Some(Arc::new(block)))
     }
 
     async fn make_counted(&self, generation: u32, range: Range) -> Result<Made, NotMade> {

@@ -10,22 +10,21 @@ use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::{Epoch, Position, PositionVerdict, Seq, verdict};
 use threadcast_wire::hub_frame::ThreadTag;
 
+use super::advance::LogInMotion;
+use super::saving::Since;
 use crate::baseline::{Baseline, BaselineBounds, estimate};
-use crate::defaults::LOAD_LIMIT;
+use crate::checkpoints::{base, fold_on};
+use crate::defaults::READS_MAX;
+use crate::history::epoch_at;
 
-/// The log keeps only its end, and no checkpoint stands for the rest.
-#[derive(Debug, thiserror::Error)]
-#[error("the log is kept from entry {first} on, and what went before cannot be folded")]
-struct TrimmedLog {
-    first: Seq,
-}
-
-/// Invariant: `epochs` is what the engine said of the log that `fold` folds, the last one being the fold's.
+/// Invariant: `epochs` is what the engine said of the log that `fold` folds, the last one being the
+/// fold's.
 pub(super) struct Folded {
     fold: Fold,
     epochs: Vec<(Epoch, Seq)>,
     first: Seq,
     baseline: Option<Arc<Baseline>>,
+    pub(super) since: Since,
 }
 
 impl Folded {
@@ -35,27 +34,31 @@ impl Folded {
             epochs: Vec::new(),
             first: Seq::ZERO.next(),
             baseline: None,
+            since: Since::default(),
         }
     }
 
-    /// Folds the whole log up to its present head.
+    /// Folds the log up to its present head, from the latest checkpoint on.
     pub(super) async fn load(engine: &dyn Engine, thread: &ThreadId) -> Result<Self, EngineError> {
-        let head = engine.head(thread).await?;
-        if head.first > Seq::ZERO.next() {
-            return Err(EngineError::Unavailable(Box::new(TrimmedLog {
-                first: head.first,
-            })));
-        }
-        let mut folded = Self::new(thread.clone());
-        folded.enter(&head);
-        while folded.fold.head() < head.seq {
-            let entries = engine.read(thread, folded.fold.head(), LOAD_LIMIT).await?;
-            if entries.is_empty() {
-                break;
+        for _ in 0..READS_MAX {
+            let head = engine.head(thread).await?;
+            let base = base(engine, thread, head.first, head.seq).await?;
+            let mut folded = Self {
+                since: Since {
+                    seq: base.fold.head(),
+                    checkpoint_bytes: base.bytes,
+                    bytes: 0,
+                },
+                fold: base.fold,
+                ..Self::new(thread.clone())
+            };
+            folded.enter(&head);
+            let since = &mut folded.since.bytes;
+            if fold_on(engine, &mut folded.fold, head.seq, |bytes| *since += bytes).await? {
+                return Ok(folded);
             }
-            folded.apply(&entries);
         }
-        Ok(folded)
+        Err(LogInMotion::error())
     }
 
     pub(super) fn fold(&self) -> &Fold {
@@ -71,21 +74,27 @@ impl Folded {
     }
 
     pub(super) fn epoch_at(&self, seq: Seq) -> Epoch {
-        let at = self
-            .epochs
-            .iter()
-            .rfind(|(_, first)| *first <= seq)
-            .or_else(|| self.epochs.first());
-        at.map(|(epoch, _)| epoch.clone()).unwrap_or_default()
+        epoch_at(&self.epochs, seq)
     }
 
     pub(super) fn verdict(&self, position: &Position) -> PositionVerdict {
         verdict(&self.epochs, self.first, self.fold.head(), position)
     }
 
+    /// The fold, when nobody looks at it any more.
+    pub(super) fn take_fold(&mut self) -> Fold {
+        let empty = Fold::new(self.fold.thread().clone());
+        std::mem::replace(&mut self.fold, empty)
+    }
+
+    /// The entries before `first` were dropped.
+    pub(super) fn trimmed(&mut self, first: Seq) {
+        self.first = self.first.max(first);
+    }
+
     /// Takes over what the engine says of the log that this fold is a prefix of.
     pub(super) fn enter(&mut self, head: &Head) {
-        self.first = head.first;
+        self.first = self.first.max(head.first);
         if self.epochs != head.epochs {
             self.epochs.clone_from(&head.epochs);
             self.fold.enter_epoch(
@@ -108,6 +117,7 @@ impl Folded {
     pub(super) fn apply(&mut self, entries: &[Entry]) {
         for entry in entries {
             self.fold.apply(entry);
+            self.since.bytes += entry.record.size_bytes();
         }
         let head = self.fold.head();
         self.baseline.take_if(|baseline| !baseline.serves(head));

@@ -20,10 +20,12 @@ pub(super) async fn follow(live: Weak<Live>, mut watched: BoxStream<'static, Wat
         while let Some(watched) = watched.next().await {
             let extended = {
                 let Some(live) = live.upgrade() else { return };
-                match &watched {
+                let extended = match &watched {
                     Watched::Entries { epoch, entries } => live.extend(epoch, entries),
                     Watched::Gap | Watched::Gone => Extended::Apart,
-                }
+                };
+                live.keep_if_due();
+                extended
             };
             if extended == Extended::Apart && catch_up(&live).await.is_none() {
                 return;

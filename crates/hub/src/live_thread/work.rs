@@ -1,7 +1,8 @@
-//! Keeps the index of work right: a thread is in it before it has something to look after, and leaves it afterwards.
+//! Keeps the index of work right: a thread is in it before it has something to look after, and
+//! leaves it afterwards.
 //!
-//! Invariant: whenever a lease is held or a deadline is open, the index names the thread; at worst it names one that
-//! needs nothing.
+//! Invariant: whenever a lease is held, and until the first deadline of what is asked, the index
+//! names the thread; at worst it names one that needs nothing.
 
 use threadcast_run_registry::fold::Fold;
 use threadcast_thread_log::entry::Millis;
@@ -23,9 +24,13 @@ impl Live {
     /// To be called after the append happened.
     pub(super) async fn settle_work(&self, change: &LeaseChange) {
         let settled = match change {
-            // Whoever freed the lease before may have put the thread's next deadline there in the meantime.
+            // Whoever freed the lease before may have put the thread's next deadline there in the
+            // meantime.
             LeaseChange::Seize { .. } | LeaseChange::Take { .. } => self.set_work(now()).await,
-            LeaseChange::Free => self.clear_work().await,
+            LeaseChange::Free => {
+                self.threads.ended().note(&self.thread);
+                self.clear_work().await
+            }
             LeaseChange::Keep | LeaseChange::Renew => Ok(()),
         };
         if let Err(error) = settled {

@@ -18,15 +18,36 @@ use crate::backoff::Backoff;
 use crate::block::Block;
 use crate::decisions::engine_error_body;
 use crate::live_thread::LiveThread;
+use crate::subscription::Due;
 
 /// What a subscription that is behind needs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Need {
     /// The last entry that may be sent.
     pub(super) until: Seq,
-    pub(super) is_compacted: bool,
+    pub(super) wanted: Wanted,
     /// Whether nothing followed `until` when this was found.
     pub(super) is_all: bool,
+}
+
+/// What of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// What the entries amount to.
+    Compacted,
+    /// What was trimmed, as a baseline.
+    Edge,
+    /// Each entry by itself.
+    Entries,
+}
+
+impl Need {
+    /// The baseline of a trimmed log's first entry that is kept.
+    pub(super) const EDGE: Self = Self {
+        until: Seq::MAX,
+        wanted: Wanted::Edge,
+        is_all: false,
+    };
 }
 
 /// A read of the engine for one subscription.
@@ -92,9 +113,17 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             return self.judge_anew(slot);
         }
         let Some(block) = block else {
+            if need.wanted == Wanted::Edge {
+                // Nothing is trimmed after all.
+                subscription.due = Due::Baseline;
+                return self.queue(slot);
+            }
             return self.begin_anew(slot, ResetReason::Trimmed);
         };
-        if need.is_compacted && subscription.is_better_off_anew(&block) {
+        if need.wanted == Wanted::Edge && block.bytes() > self.hub.limits().baseline_bytes {
+            return self.end_too_large(slot);
+        }
+        if need.wanted == Wanted::Compacted && subscription.is_better_off_anew(&block) {
             return self.begin_anew(slot, ResetReason::Behind);
         }
         if let Some(text) = block.long() {
@@ -119,6 +148,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             return;
         };
         subscription.place.cursor = block.last();
+        subscription.due = Due::Entries;
         if is_all {
             // What came since belongs to the next round.
             subscription.has_caught_up();
@@ -138,10 +168,10 @@ async fn read(
 ) -> Result<Option<Arc<Block>>, EngineError> {
     let mut backoff = Backoff::default();
     loop {
-        let read = if need.is_compacted {
-            live.compacted(generation, after, need.until).await
-        } else {
-            live.as_they_are(after, need.until).await
+        let read = match need.wanted {
+            Wanted::Compacted => live.compacted(generation, after, need.until).await,
+            Wanted::Edge => live.edge().await,
+            Wanted::Entries => live.as_they_are(after, need.until).await,
         };
         match read {
             Err(EngineError::Unavailable(error)) => {

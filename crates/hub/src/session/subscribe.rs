@@ -36,10 +36,16 @@ impl Beginning {
     }
 
     fn baseline(reset: Option<ResetReason>, detail: Detail) -> Self {
+        // Who wants every entry is told of none that is kept by a baseline.
+        let due = if reset == Some(ResetReason::Trimmed) && detail == Detail::Entries {
+            Due::Edge
+        } else {
+            Due::Baseline
+        };
         Self {
             mode: Mode::Snapshot,
             cursor: Seq::ZERO,
-            due: Due::Baseline,
+            due,
             detail,
             reset,
         }
@@ -151,16 +157,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
             return;
         };
         let (live, detail) = (held.live.clone(), held.detail);
-        if self.too_large(&live).is_some() {
-            return self.end_too_large(slot);
-        }
-        let mut subscription = Subscription::new(live, &self.state.ready, slot);
         // Who was to be told only what comes holds all of it from here on.
         let detail = match detail {
             Detail::Entries => Detail::Entries,
             Detail::Fold | Detail::Tail => Detail::Fold,
         };
         let beginning = Beginning::baseline(Some(reason), detail);
+        if beginning.due == Due::Baseline && self.too_large(&live).is_some() {
+            return self.end_too_large(slot);
+        }
+        let mut subscription = Subscription::new(live, &self.state.ready, slot);
         self.push_beginning(None, &subscription, &beginning);
         subscription.begin(beginning.cursor, beginning.due, beginning.detail);
         self.subscriptions.put(slot, subscription);

@@ -11,7 +11,7 @@ use threadcast_wire::hub_frame::write_epoch;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Session;
-use super::catch_up::Need;
+use super::catch_up::{Need, Wanted};
 use super::outbox::{Share, Turn, What};
 use super::parts::LongFrame;
 use crate::baseline::BaselineBody;
@@ -30,17 +30,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         self.outbox.leave(slot);
         // The tail tells by itself that the log was replaced; what stands beside it does not.
         let is_sending_long = self.outbox.is_sending_long(slot);
-        let is_beside = subscription.due == Due::Baseline || is_sending_long;
+        let is_beside = subscription.due != Due::Entries || is_sending_long;
         if is_beside && subscription.live.generation() != subscription.place.generation {
             return self.judge_anew(slot);
         }
         if is_sending_long {
             return self.push_part(turn);
         }
-        if subscription.due == Due::Baseline {
-            return self.push_baseline(slot, turn);
+        match subscription.due {
+            Due::Baseline => self.push_baseline(slot, turn),
+            Due::Edge => self.begin_reading(cx, slot, Need::EDGE, turn),
+            Due::Entries => self.take_step(cx, slot, turn),
         }
-        self.take_step(cx, slot, turn);
     }
 
     /// Pushes what the tail holds for a subscription, or begins to get what it does not hold.
@@ -79,9 +80,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
                 is_compacted,
                 is_all,
             } => {
+                let wanted = if is_compacted {
+                    Wanted::Compacted
+                } else {
+                    Wanted::Entries
+                };
                 let need = Need {
                     until,
-                    is_compacted,
+                    wanted,
                     is_all,
                 };
                 self.begin_reading(cx, slot, need, turn);

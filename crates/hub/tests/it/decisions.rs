@@ -207,7 +207,7 @@ async fn a_follower_of_entries_gets_each_once() {
         }
     }
     assert_eq!(seqs, (1..=175).collect::<Vec<_>>());
-    rig.engine.delete(&thread("t")).await.unwrap();
+    rig.engine.delete(&thread("t"), Vec::new()).await.unwrap();
     assert_eq!(
         follow.next().await.unwrap(),
         threadcast_hub::live_thread::Followed::Replaced

@@ -27,7 +27,7 @@ async fn a_follower_whose_reading_fails_tries_again() {
     rig.engine.write("t", run("t", 1, 5)).await;
     let mut viewer = rig.watch("t").await;
     rig.engine.fail_heads(3);
-    rig.engine.delete(&thread("t")).await.unwrap();
+    rig.engine.delete(&thread("t"), Vec::new()).await.unwrap();
     while !viewer.replica("t").history.contains(&"reset") {
         viewer.next().await.unwrap();
     }
@@ -72,7 +72,7 @@ async fn what_was_read_across_a_replacement_of_the_log_is_not_sent() {
     let mut viewer = rig.connect().await;
     rig.engine.hold_one_read();
     viewer.subscribe_with("t", json!({ "start": "log" })).await;
-    rig.engine.delete(&thread("t")).await.unwrap();
+    rig.engine.delete(&thread("t"), Vec::new()).await.unwrap();
     let head = rig.engine.write("t", run("t", 2, 9)).await.get();
     while !other.replica("t").history.contains(&"reset")
         || other.replica("t").position.seq.get() < head
@@ -96,7 +96,7 @@ async fn a_position_of_a_log_that_is_gone_is_not_followed_in_another() {
     rig.engine.write("t", run("t", 1, 5)).await;
     let live = rig.hub.live(&thread("t")).await.unwrap();
     let position = live.head();
-    rig.engine.delete(&thread("t")).await.unwrap();
+    rig.engine.delete(&thread("t"), Vec::new()).await.unwrap();
     let head = rig.engine.write("t", run("t", 2, 50)).await;
     rig.until(|_| live.head().seq == head).await;
     let followed = live.follow(&position).next().await.unwrap();

@@ -4,12 +4,18 @@
 
 mod answering;
 mod bounds;
+mod checkpoints;
 mod decisions;
+mod deletion;
 mod delivery;
 mod drain;
 mod faults;
+mod history;
 mod liveness;
+mod recent;
 mod requests;
+mod retention;
 mod slow;
 mod subscribe;
 mod support;
+mod sweeping;

@@ -229,7 +229,7 @@ async fn a_deleted_thread_is_reset_and_begins_anew() {
     let rig = Rig::new();
     rig.engine.write("t", run("t", 1, 5)).await;
     let mut viewer = rig.watch("t").await;
-    rig.engine.delete(&thread("t")).await.unwrap();
+    rig.engine.delete(&thread("t"), Vec::new()).await.unwrap();
     while viewer.replica("t").position.seq.get() > 0 {
         viewer.next().await.unwrap();
     }

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
 use threadcast_hub::hub::{Hub, HubConfig, Peer};
+use threadcast_hub::recent::RecentBounds;
 use threadcast_thread_log::lease::NodeId;
 use threadcast_thread_log::principal::Principal;
 use threadcast_wire::limits::Limits;
@@ -36,14 +37,30 @@ impl Rig {
         Self::with(TestEngine::new(), Limits::default())
     }
 
+    /// Threads leave its memory when nobody uses them.
     pub(crate) fn with(engine: TestEngine, limits: Limits) -> Self {
+        let none = RecentBounds {
+            threads: 0,
+            ..RecentBounds::default()
+        };
+        Self::node("node-1", engine, limits, none)
+    }
+
+    /// One of several nodes.
+    pub(crate) fn node(
+        name: &str,
+        engine: TestEngine,
+        limits: Limits,
+        recent: RecentBounds,
+    ) -> Self {
         let agents = Arc::new(ScriptedAgents::default());
-        let hub = Hub::new(HubConfig {
+        let config = HubConfig {
             engine: Arc::new(engine.clone()),
             agents: agents.clone(),
-            node: NodeId("node-1".into()),
+            node: NodeId(name.into()),
             limits,
-        });
+        };
+        let hub = Hub::with_recent(config, recent);
         Self {
             engine,
             agents,
@@ -90,6 +107,11 @@ impl Rig {
         let replica = viewer.replica(id);
         replica.assert_tells(&self.engine.told(id).await);
         assert_eq!(replica.held(), held_by_hub(&self.hub, id).await);
+    }
+
+    /// Fails unless the viewer holds what the fold does.
+    pub(crate) async fn assert_held(&self, viewer: &Viewer, id: &str) {
+        assert_eq!(viewer.replica(id).held(), held_by_hub(&self.hub, id).await);
     }
 
     /// Waits until the hub says so of its sessions.

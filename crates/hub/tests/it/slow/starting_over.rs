@@ -218,9 +218,13 @@ async fn a_subscription_that_comes_to_need_a_baseline_that_is_too_long_ends() {
     let mut viewer = rig.watch("t").await;
     // Another log takes this one's place.
     rig.engine.close_heads();
-    threadcast_thread_log::engine::Engine::delete(&rig.engine, &crate::support::log::thread("t"))
-        .await
-        .unwrap();
+    threadcast_thread_log::engine::Engine::delete(
+        &rig.engine,
+        &crate::support::log::thread("t"),
+        Vec::new(),
+    )
+    .await
+    .unwrap();
     let mut entries = run("t", 2, 1);
     entries.insert(4, long_delta("m2", 30_000));
     rig.engine.write("t", entries).await;

@@ -8,13 +8,14 @@ use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::engine::{
-    Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, Watched, Work,
+    Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, ThreadRecord, Watched, Work,
 };
 use threadcast_thread_log::entry::{Entry, Millis};
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::lease::NodeId;
 use threadcast_thread_log::memory::MemoryEngine;
 use threadcast_thread_log::position::Seq;
+use threadcast_thread_log::work::BUCKETS;
 use tokio::sync::watch;
 
 type Answer<'a, T> = BoxFuture<'a, Result<T, EngineError>>;
@@ -34,9 +35,12 @@ pub(crate) struct TestEngine {
     held_reads: Arc<AtomicUsize>,
     read_door: Arc<watch::Sender<bool>>,
     reads: Arc<AtomicUsize>,
+    heads: Arc<AtomicUsize>,
     failing_heads: Arc<AtomicUsize>,
     /// This many heads are said to be one entry further than they are.
     overstated_heads: Arc<AtomicUsize>,
+    /// Deletions wait until it is open.
+    delete_door: Arc<watch::Sender<bool>>,
     /// Watches end when it changes.
     watch_end: Arc<watch::Sender<()>>,
 }
@@ -56,8 +60,10 @@ impl TestEngine {
             held_reads: Arc::default(),
             read_door: Arc::new(watch::Sender::new(true)),
             reads: Arc::default(),
+            heads: Arc::default(),
             failing_heads: Arc::default(),
             overstated_heads: Arc::default(),
+            delete_door: Arc::new(watch::Sender::new(true)),
             watch_end: Arc::default(),
         }
     }
@@ -72,6 +78,10 @@ impl TestEngine {
 
     pub(crate) fn open_heads(&self) {
         self.head_door.send_replace(true);
+    }
+
+    pub(crate) fn hold_deletions(&self, are_held: bool) {
+        self.delete_door.send_replace(!are_held);
     }
 
     pub(crate) fn lose_answers(&self, count: usize) {
@@ -115,6 +125,27 @@ impl TestEngine {
 
     pub(crate) fn reads(&self) -> usize {
         self.reads.load(Ordering::SeqCst)
+    }
+
+    /// How many hold this store, with this copy.
+    pub(crate) fn copies(&self) -> usize {
+        Arc::strong_count(&self.reads)
+    }
+
+    pub(crate) fn heads(&self) -> usize {
+        self.heads.load(Ordering::SeqCst)
+    }
+
+    /// What a restart finds that lost nothing: other doors, and the index of work as it was.
+    pub(crate) async fn restarted(&self) -> Self {
+        let memory = self.memory.restarted();
+        for bucket in 0..BUCKETS {
+            let listed = self.memory.work(bucket, Millis(u64::MAX), usize::MAX);
+            for Work { thread, due } in listed.await.unwrap() {
+                memory.set_work(&thread, due).await.unwrap();
+            }
+        }
+        Self::of(memory)
     }
 }
 
@@ -178,6 +209,7 @@ impl Engine for TestEngine {
                 .wait_for(|is_open| *is_open)
                 .await
                 .unwrap();
+            self.heads.fetch_add(1, Ordering::SeqCst);
             if is_due(&self.failing_heads) {
                 return away();
             }
@@ -208,8 +240,12 @@ impl Engine for TestEngine {
         self.memory.save_checkpoint(thread, checkpoint)
     }
 
-    fn load_checkpoint<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, Option<Checkpoint>> {
-        self.memory.load_checkpoint(thread)
+    fn load_checkpoint<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        through: Seq,
+    ) -> Answer<'a, Option<Checkpoint>> {
+        self.memory.load_checkpoint(thread, through)
     }
 
     fn trim<'a>(&'a self, thread: &'a ThreadId, through: Seq) -> Answer<'a, ()> {
@@ -220,8 +256,13 @@ impl Engine for TestEngine {
         self.memory.list(after, limit)
     }
 
-    fn delete<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, ()> {
-        self.memory.delete(thread)
+    fn delete<'a>(&'a self, thread: &'a ThreadId, note: ThreadRecord) -> Answer<'a, ()> {
+        async move {
+            let mut door = self.delete_door.subscribe();
+            door.wait_for(|is_open| *is_open).await.unwrap();
+            self.memory.delete(thread, note).await
+        }
+        .boxed()
     }
 
     fn set_work<'a>(&'a self, thread: &'a ThreadId, due: Millis) -> Answer<'a, ()> {
