@@ -338,8 +338,8 @@ async fn cut_live(
     .await;
 }
 
-/// Goal: nothing is spliced. A hub that was killed has lost its logs; who comes back with a position
-/// of theirs is told so and starts over.
+/// Goal: nothing is spliced. A killed hub that kept its logs in memory has lost them; who comes back
+/// with a position of theirs is told so and starts over.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_position_of_a_killed_hub_is_reset() {
     let recording = Recording::load(RUNS[0]);

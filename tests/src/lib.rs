@@ -9,13 +9,17 @@
     reason = "a harness that fails should fail loudly, at the line that failed"
 )]
 
+pub mod closed_door;
+pub mod data_dir;
 pub mod differential;
 pub mod http;
 pub mod live_agents;
+pub mod measure;
 pub mod node;
 pub mod program;
 pub mod recording;
 pub mod replay;
+pub mod torture;
 pub mod viewer;
 
 use std::future::Future;

@@ -18,7 +18,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 use tokio::task::JoinSet;
 
 use crate::recording::{Exchange, Recording};
@@ -37,6 +37,7 @@ pub struct Replay {
 struct Shared {
     recordings: HashMap<String, Recording>,
     threads: Mutex<HashMap<String, Thread>>,
+    asked: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +45,7 @@ struct Thread {
     answered: usize,
     hold: Option<Arc<Semaphore>>,
     requests: Vec<Value>,
+    keys: Vec<String>,
 }
 
 /// Lets the blocks of one thread out.
@@ -62,6 +64,14 @@ impl Hold {
 
 impl Replay {
     pub async fn start(recordings: impl IntoIterator<Item = Recording>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::serve(listener, recordings)
+    }
+
+    pub(crate) fn serve(
+        listener: TcpListener,
+        recordings: impl IntoIterator<Item = Recording>,
+    ) -> Self {
         let recordings = recordings
             .into_iter()
             .map(|recording| (recording.name.clone(), recording))
@@ -70,7 +80,6 @@ impl Replay {
             recordings,
             ..Shared::default()
         });
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut serving = JoinSet::new();
         serving.spawn(accept(listener, Arc::clone(&shared)));
@@ -113,13 +122,29 @@ impl Replay {
     /// The bodies of the requests that came for `thread`.
     #[must_use]
     pub fn requests(&self, thread: &str) -> Vec<Value> {
-        self.shared
-            .threads
-            .lock()
-            .unwrap()
-            .get(thread)
-            .map(|it| it.requests.clone())
-            .unwrap_or_default()
+        self.of_thread(thread, |it| it.requests.clone())
+    }
+
+    /// The Idempotency-Keys of these requests.
+    #[must_use]
+    pub fn keys(&self, thread: &str) -> Vec<String> {
+        self.of_thread(thread, |it| it.keys.clone())
+    }
+
+    /// Waits until so many requests came for `thread`.
+    pub async fn asked(&self, thread: &str, count: usize) {
+        loop {
+            let asked = self.shared.asked.notified();
+            if self.requests(thread).len() >= count {
+                return;
+            }
+            asked.await;
+        }
+    }
+
+    fn of_thread<T: Default>(&self, thread: &str, look: impl FnOnce(&Thread) -> T) -> T {
+        let threads = self.shared.threads.lock().unwrap();
+        threads.get(thread).map(look).unwrap_or_default()
     }
 }
 
@@ -143,6 +168,7 @@ async fn answer(
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Infallible> {
     let name = request.uri().path().trim_start_matches('/').to_owned();
+    let key = request.headers().get("idempotency-key").cloned();
     let body = request.into_body().collect().await.unwrap().to_bytes();
     let input: Value = serde_json::from_slice(&body).unwrap();
     let (thread, run) = (
@@ -154,12 +180,15 @@ async fn answer(
         let mut threads = shared.threads.lock().unwrap();
         let state = threads.entry(thread.to_owned()).or_default();
         state.requests.push(input.clone());
+        let key = key.as_ref().and_then(|key| key.to_str().ok());
+        state.keys.extend(key.map(str::to_owned));
         state.answered += 1;
         let exchange = recording.exchanges.get(state.answered - 1);
         let exchange =
             exchange.unwrap_or_else(|| panic!("{name}: thread {thread} asked once too often"));
         (exchange.clone(), state.hold.clone())
     };
+    shared.asked.notify_waiters();
     let blocks = under_ids(&exchange, thread, run);
     let stream = futures::stream::iter(blocks).then(move |block| {
         let hold = hold.clone();

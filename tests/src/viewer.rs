@@ -37,9 +37,15 @@ pub struct Viewer {
 impl Viewer {
     /// Connects and reads `welcome`.
     pub async fn connect(url: &str) -> Self {
+        let connected = Self::try_connect(url).await;
+        connected.expect("the hub takes connections")
+    }
+
+    /// The same; `None` when there is no hub, or when it goes away meanwhile.
+    pub async fn try_connect(url: &str) -> Option<Self> {
         let connecting = TcpStream::connect(address_of(url));
-        let stream = within("a connection", connecting).await.unwrap();
-        Self::over(stream, url).await
+        let stream = within("a connection", connecting).await.ok()?;
+        Self::try_on(Line::new(stream, usize::MAX), url).await
     }
 
     /// The same over a socket with options of its own.
@@ -64,9 +70,14 @@ impl Viewer {
     }
 
     async fn on(line: Line, url: &str) -> Self {
+        let connected = Self::try_on(line, url).await;
+        connected.expect("the hub shakes hands")
+    }
+
+    async fn try_on(line: Line, url: &str) -> Option<Self> {
         let (remaining, received) = (line.remaining(), line.received());
         let connecting = tokio_tungstenite::client_async(url, line);
-        let (socket, _) = within("a handshake", connecting).await.unwrap();
+        let (socket, _) = within("a handshake", connecting).await.ok()?;
         let mut viewer = Self {
             socket,
             remaining,
@@ -76,9 +87,9 @@ impl Viewer {
             parts: HashMap::new(),
             current_runs: HashMap::new(),
         };
-        let welcome = viewer.frame().await.unwrap();
+        let welcome = viewer.frame().await?;
         assert_eq!(welcome["op"], "welcome", "{welcome}");
-        viewer
+        Some(viewer)
     }
 
     /// From here on only so many more bytes arrive; then the line is dead.
@@ -162,40 +173,36 @@ impl Viewer {
     }
 
     /// Sends a request and waits for its answer; what else arrives is kept.
-    pub async fn ask(&mut self, mut request: Value) -> Value {
+    pub async fn ask(&mut self, request: Value) -> Value {
+        let answer = self.try_ask(request).await;
+        answer.expect("an answer comes before the line ends")
+    }
+
+    /// The same; `None` when the line ends before the answer. What came before it is kept.
+    pub async fn try_ask(&mut self, mut request: Value) -> Option<Value> {
         self.ids += 1;
         let id = json!(self.ids);
         request["id"] = id.clone();
-        self.send_text(request.to_string()).await;
+        let text = Message::text(request.to_string());
+        let sent = self.socket.send(text).await;
         let mut kept = std::mem::take(&mut self.waiting);
-        loop {
-            let frame = self
-                .read()
-                .await
-                .expect("an answer comes before the line ends");
+        let mut answer = None;
+        while sent.is_ok()
+            && let Some(frame) = self.read().await
+        {
             if frame["id"] == id {
-                self.waiting = kept;
-                return frame;
+                answer = Some(frame);
+                break;
             }
             kept.push_back(frame);
         }
+        self.waiting = kept;
+        answer
     }
 
     /// Subscribes; `position` is (epoch, seq).
     pub async fn subscribe(&mut self, thread: &str, start: Start<'_>) -> Value {
-        let mut request = json!({ "op": "subscribe", "threadId": thread });
-        match start {
-            Start::Snapshot => request["start"] = json!("snapshot"),
-            Start::Log => request["start"] = json!("log"),
-            Start::After(epoch, seq) | Start::LogAfter(epoch, seq) => {
-                request["epoch"] = json!(epoch);
-                request["after"] = json!(seq);
-                if let Start::LogAfter(..) = start {
-                    request["start"] = json!("log");
-                }
-            }
-        }
-        let answer = self.ask(request).await;
+        let answer = self.ask(start.request(thread)).await;
         assert_eq!(answer["op"], "subscribed", "{answer}");
         answer
     }
@@ -209,6 +216,26 @@ pub enum Start<'a> {
     After(&'a str, u64),
     /// The same, every entry by itself.
     LogAfter(&'a str, u64),
+}
+
+impl Start<'_> {
+    /// The request that subscribes to `thread` there.
+    #[must_use]
+    pub fn request(self, thread: &str) -> Value {
+        let mut request = json!({ "op": "subscribe", "threadId": thread });
+        match self {
+            Self::Snapshot => request["start"] = json!("snapshot"),
+            Self::Log => request["start"] = json!("log"),
+            Self::After(epoch, seq) | Self::LogAfter(epoch, seq) => {
+                request["epoch"] = json!(epoch);
+                request["after"] = json!(seq);
+                if let Self::LogAfter(..) = self {
+                    request["start"] = json!("log");
+                }
+            }
+        }
+        request
+    }
 }
 
 /// Host and port of a URL.

@@ -14,6 +14,9 @@ cargo xtask test          install what the tests need (under target/) and run th
 cargo xtask check         format, lints, house rules
 cargo xtask differential  compare the core with the published AG-UI client on generated streams;
                           ARGS: --histories N (100,000), --seed S (another one each time)
+cargo xtask torture       kill a hub at random moments, under load, and look for what it lost;
+                          ARGS: --kills N (200), --seed S (another one each time)
+cargo xtask measure       the program end to end, measured; ARGS: opening, latency or many
 cargo xtask fixtures      rewrite the golden files from what the code says now
 cargo xtask bench         the benchmarks";
 
@@ -26,6 +29,8 @@ fn main() -> ExitCode {
         Some("test") => recipes::test(&rest),
         Some("check") => recipes::check(),
         Some("differential") => recipes::differential(&rest),
+        Some("torture") => recipes::beside_the_program("torture", &rest),
+        Some("measure") => recipes::beside_the_program("measure", &rest),
         Some("fixtures") => recipes::fixtures(),
         Some("bench") => recipes::bench(&rest),
         Some("help" | "--help" | "-h") | None => {

@@ -70,6 +70,30 @@ pub(crate) fn differential(args: &[String]) -> anyhow::Result<()> {
     run_command(differential)
 }
 
+/// Runs a program of `tests/` that starts the hub itself: `torture` or `measure`.
+pub(crate) fn beside_the_program(name: &str, args: &[String]) -> anyhow::Result<()> {
+    // Both stand in one folder, where the one finds the other.
+    run_command(cargo(&[
+        "build",
+        "--release",
+        "--package",
+        "threadcast-server",
+        "--bin",
+        "threadcast",
+    ]))?;
+    let mut run = cargo(&[
+        "run",
+        "--release",
+        "--package",
+        "threadcast-tests",
+        "--bin",
+        name,
+        "--",
+    ]);
+    run.args(args);
+    run_command(run)
+}
+
 /// Rewrites the golden files; what they say then is reviewed like code.
 pub(crate) fn fixtures() -> anyhow::Result<()> {
     let mut test = cargo(&["test", "--workspace", "--exclude", "threadcast-tests"]);

@@ -14,6 +14,7 @@ const LINES_MAX: usize = 600;
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("agui", &[]),
     ("thread-log", &["agui"]),
+    ("disk-log", &["agui", "thread-log"]),
     ("wire", &["agui", "thread-log"]),
     ("run-registry", &["agui", "thread-log"]),
     ("hub", &["agui", "thread-log", "wire", "run-registry"]),
@@ -23,6 +24,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         &[
             "agui",
             "thread-log",
+            "disk-log",
             "wire",
             "run-registry",
             "hub",

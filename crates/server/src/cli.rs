@@ -3,14 +3,19 @@
 pub mod approve;
 pub mod check;
 pub mod compact;
+pub mod export;
 pub mod fold;
+pub mod import;
+pub mod replay;
 pub mod run;
 pub mod serve;
 pub mod status;
 pub mod watch;
 
+mod exported;
 mod file;
 mod form;
+mod http;
 mod hub;
 mod render;
 mod run_end;
@@ -38,6 +43,9 @@ enum Command {
     Check(check::CheckArgs),
     Fold(fold::FoldArgs),
     Compact(compact::CompactArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
+    Replay(replay::ReplayArgs),
 }
 
 impl Cli {
@@ -52,7 +60,10 @@ impl Cli {
             | Command::Status(_)
             | Command::Check(_)
             | Command::Fold(_)
-            | Command::Compact(_) => "warn",
+            | Command::Compact(_)
+            | Command::Export(_)
+            | Command::Import(_)
+            | Command::Replay(_) => "warn",
         }
     }
 }
@@ -76,5 +87,8 @@ pub async fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Check(args) => check::run(&args),
         Command::Fold(args) => fold::run(&args),
         Command::Compact(args) => compact::run(&args),
+        Command::Export(args) => export::run(args).await,
+        Command::Import(args) => import::run(args).await,
+        Command::Replay(args) => replay::run(args).await,
     }
 }

@@ -14,7 +14,9 @@ use url::Url;
 
 mod check;
 mod speed;
+mod storage;
 pub use speed::{DemoSpeed, DemoSpeedError};
+pub use storage::{EngineKind, RetentionConfig};
 
 /// What a hub is told at start. Times end in `_ms`, sizes in `_bytes`; keys that are not listed are
 /// refused.
@@ -42,6 +44,13 @@ pub struct Config {
     /// Default 5,000.
     #[serde(rename = "drain_ms", with = "millis")]
     pub drain: Duration,
+    /// What keeps the logs: `disk` (the default) or `memory`.
+    pub engine: EngineKind,
+    /// The directory that the engine `disk` keeps them in; it is made if it is missing. Default
+    /// `threadcast-data` in the folder that the program is started from.
+    pub data: PathBuf,
+    /// When logs lose their beginning. Default never.
+    pub retention: RetentionConfig,
     /// Agents by name, the names being parts of paths.
     pub agents: BTreeMap<String, AgentConfig>,
     /// The built-in agent.
@@ -190,6 +199,9 @@ impl Default for Config {
             connections_max: 24_000,
             body_bytes_max: 16 << 20,
             drain: Duration::from_secs(5),
+            engine: EngineKind::default(),
+            data: PathBuf::from("threadcast-data"),
+            retention: RetentionConfig::default(),
             agents: BTreeMap::new(),
             demo: DemoConfig::default(),
         }

@@ -6,7 +6,7 @@ use futures::stream::BoxStream;
 use parking_lot::Mutex;
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::engine::{
-    Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, Watched, Work,
+    Append, Checkpoint, Engine, Head, Listed, Outcome, ReadLimit, ThreadRecord, Watched, Work,
 };
 use threadcast_thread_log::entry::{Entry, Millis};
 use threadcast_thread_log::error::EngineError;
@@ -42,6 +42,14 @@ pub(crate) struct FailingEngine {
 }
 
 impl FailingEngine {
+    /// In front of this one, which others may use as well.
+    pub(crate) fn of(log: MemoryEngine) -> Self {
+        Self {
+            log,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn fail(&self, failure: Failure) {
         self.failure.send_replace(failure);
     }
@@ -134,8 +142,9 @@ impl Engine for FailingEngine {
     fn load_checkpoint<'a>(
         &'a self,
         thread: &'a ThreadId,
+        through: Seq,
     ) -> BoxFuture<'a, Result<Option<Checkpoint>, EngineError>> {
-        self.log.load_checkpoint(thread)
+        self.log.load_checkpoint(thread, through)
     }
 
     fn trim<'a>(
@@ -154,8 +163,12 @@ impl Engine for FailingEngine {
         self.log.list(after, limit)
     }
 
-    fn delete<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<(), EngineError>> {
-        self.log.delete(thread)
+    fn delete<'a>(
+        &'a self,
+        thread: &'a ThreadId,
+        note: ThreadRecord,
+    ) -> BoxFuture<'a, Result<(), EngineError>> {
+        self.log.delete(thread, note)
     }
 
     fn set_work<'a>(

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod config;
 pub mod logging;
 pub mod serve;
+pub mod store;
 
 mod demo;
 #[cfg(test)]

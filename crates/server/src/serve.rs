@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use axum::Router;
 use hyper_util::service::TowerToHyperService;
+use threadcast_disk_log::{Failure, OpenError};
 use threadcast_hub::hub::{Hub, HubConfig};
-use threadcast_thread_log::engine::Engine;
+use threadcast_run_registry::retention::Retention;
 use threadcast_thread_log::lease::NodeId;
-use threadcast_thread_log::memory::MemoryEngine;
 use threadcast_wire::limits::Limits;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -27,6 +27,7 @@ use crate::config::{Config, ConfigError};
 use crate::http::guard::AllowedHosts;
 use crate::http::router::{App, ConnectionSeat, router};
 use crate::random;
+use crate::store::{LogPlace, Store};
 use crate::upstream::agents::Agents;
 
 mod connection;
@@ -40,6 +41,9 @@ const SESSIONS_SHARE: u32 = 80;
 /// Pause after a failed accept: the cause (no free descriptors) does not go away at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Imports under way at once; each may hold a line of 128 MiB, and what the thread amounts to.
+const IMPORTS_MAX: usize = 4;
+
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -50,6 +54,16 @@ pub enum StartError {
         listen: SocketAddr,
         source: io::Error,
     },
+    #[error(transparent)]
+    Data(#[from] OpenError),
+}
+
+/// Why a server ended that nobody stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// What was not answered may be in the logs or not; a restart finds out.
+    #[error("the log store failed, and the hub ended so that a restart finds what is kept")]
+    Store(#[source] Arc<Failure>),
 }
 
 /// A server that listens and does not serve yet.
@@ -59,39 +73,32 @@ pub struct Server {
     address: SocketAddr,
     router: Router,
     hub: Hub,
+    store: Store,
     /// Sessions, runs and connections.
     tasks: TaskTracker,
     stop: CancellationToken,
     connections: Arc<Semaphore>,
     drain: Duration,
+    retention: Retention,
     agent_names: Vec<String>,
 }
 
 impl Server {
-    /// Checks the configuration and binds its address.
+    /// Checks the configuration, binds its address and opens its logs.
     ///
     /// # Errors
-    /// The configuration cannot be used, or the address is taken.
+    /// The configuration cannot be used, the address is taken, or the logs cannot be opened.
     pub async fn bind(config: Config) -> Result<Self, StartError> {
         config.check()?;
         let listen = config.listen;
         let failed = |source| StartError::Listen { listen, source };
         let listener = TcpListener::bind(listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        Ok(Self::new(
-            &config,
-            listener,
-            address,
-            Arc::new(MemoryEngine::new()),
-        ))
+        let store = Store::open(&config).await?;
+        Ok(Self::new(&config, listener, address, store))
     }
 
-    fn new(
-        config: &Config,
-        listener: TcpListener,
-        address: SocketAddr,
-        engine: Arc<dyn Engine>,
-    ) -> Self {
+    fn new(config: &Config, listener: TcpListener, address: SocketAddr, store: Store) -> Self {
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let agents = Arc::new(Agents::new(config, tasks.clone(), stop.clone()));
         let agent_names = agents.names().map(ToString::to_string).collect();
@@ -101,7 +108,7 @@ impl Server {
         };
         let node = NodeId(random::hex(8).into());
         let hub = Hub::new(HubConfig {
-            engine,
+            engine: Arc::clone(store.engine()),
             agents: agents.clone(),
             node,
             limits: limits.clone(),
@@ -110,6 +117,7 @@ impl Server {
             hub: hub.clone(),
             agents,
             sessions: Arc::new(Semaphore::new(config.sessions_max)),
+            imports: Arc::new(Semaphore::new(IMPORTS_MAX)),
             tasks: tasks.clone(),
             stop: stop.clone(),
             body_bytes_max: config.body_bytes_max,
@@ -124,10 +132,12 @@ impl Server {
             address,
             router,
             hub,
+            store,
             tasks,
             stop,
             connections,
             drain: config.drain,
+            retention: config.retention.into(),
             agent_names,
         }
     }
@@ -142,19 +152,36 @@ impl Server {
         &self.agent_names
     }
 
+    /// Where its logs are kept.
+    pub fn log_place(&self) -> LogPlace {
+        self.store.place()
+    }
+
     /// The hub it serves.
     pub fn hub(&self) -> &Hub {
         &self.hub
     }
 
     /// Serves until `shutdown`, then ends everything in order.
-    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+    ///
+    /// # Errors
+    /// The log store failed; everything was ended all the same.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
         tracing::info!(address = %self.address, node = %self.hub.node().0, "listening");
-        tokio::select! {
-            () = shutdown => {}
-            () = self.accept() => {}
-        }
+        let (hub, stop) = (self.hub.clone(), self.stop.child_token());
+        let (sweeping, retention) = (hub.clone(), self.retention);
+        let stop_sweeping = stop.clone();
+        self.tasks
+            .spawn(async move { sweeping.sweep(stop_sweeping).await });
+        self.tasks
+            .spawn(async move { hub.retain(retention, stop).await });
+        let ended = tokio::select! {
+            () = shutdown => Ok(()),
+            failure = self.store.failed() => Err(RunError::Store(failure)),
+            () = self.accept() => Ok(()),
+        };
         self.shut_down().await;
+        ended
     }
 
     /// Takes connections for ever.
@@ -192,6 +219,7 @@ impl Server {
         let Self {
             listener,
             hub,
+            store,
             tasks,
             stop,
             drain,
@@ -203,14 +231,24 @@ impl Server {
         let sessions_left = hub.drain(drain * SESSIONS_SHARE / 100).await;
         stop.cancel();
         tasks.close();
-        if timeout_at(deadline, tasks.wait()).await.is_err() || sessions_left > 0 {
+        let tasks_ended = timeout_at(deadline, tasks.wait()).await;
+        let folds_left = hub
+            .settle(deadline.saturating_duration_since(Instant::now()))
+            .await;
+        store.close().await;
+        if tasks_ended.is_err() || sessions_left > 0 {
+            let tasks_left = tasks.len();
             tracing::warn!(
                 sessions_left,
-                tasks_left = tasks.len(),
+                tasks_left,
+                folds_left,
                 "stopped with work left"
             );
         } else {
-            tracing::info!("stopped");
+            tracing::info!(folds_left, "stopped");
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

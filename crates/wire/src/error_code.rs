@@ -63,6 +63,8 @@ table! {
     InterruptExpired = "interrupt_expired" 410 no  "the interrupt can only be cancelled",
     PayloadInvalid   = "payload_invalid"   422 no  "a payload breaks its response schema",
     AlreadyResolved  = "already_resolved"  409 no  "someone answered otherwise before",
+    ThreadExists     = "thread_exists"     409 no  "a new thread was to begin under the id of one with a log",
+    Trimmed          = "trimmed"           410 no  "the entries that this needs are no longer kept",
     TooLarge         = "too_large"         413 no  "a limit is passed",
     Overloaded       = "overloaded"        503 yes "the hub is busy",
     Unavailable      = "unavailable"       503 yes "the log store cannot be reached",

@@ -20,6 +20,11 @@ pub(crate) struct HubArgs {
 }
 
 impl HubArgs {
+    /// The address of the socket.
+    pub(super) fn url(&self) -> anyhow::Result<Url> {
+        Ok(Url::parse(&self.hub)?)
+    }
+
     /// Connects; fails at once when there is no hub.
     ///
     /// # Errors

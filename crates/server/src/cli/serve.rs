@@ -11,14 +11,15 @@ use clap::Args;
 use tokio::signal;
 use url::Url;
 
-use crate::config::{AgentConfig, AgentPolicy, Config, DEFAULT_PORT, DemoSpeed};
+use crate::config::{AgentConfig, AgentPolicy, Config, DEFAULT_PORT, DemoSpeed, EngineKind};
 use crate::demo;
 use crate::serve::Server;
+use crate::store::LogPlace;
 
 /// Start the hub.
 ///
-/// Without options it listens on 127.0.0.1:7878 and offers the built-in agent `demo`. Logs are kept
-/// in memory and end with the program.
+/// Without options it listens on 127.0.0.1:7878, keeps its logs in ./threadcast-data and offers the
+/// built-in agent `demo`. Who starts it again finds every thread as it was.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:7878]
@@ -27,6 +28,12 @@ pub struct ServeArgs {
     /// An agent that speaks AG-UI over HTTP; may be repeated
     #[arg(long = "agent", value_name = "NAME=URL", value_parser = parse_agent)]
     agents: Vec<(String, Url)>,
+    /// The directory that the logs are kept in [default: ./threadcast-data]
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// What keeps the logs; `memory` forgets them when the program ends [default: disk]
+    #[arg(long, value_name = "ENGINE")]
+    engine: Option<EngineKind>,
     /// A TOML file; what is given on the command line comes before it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -43,12 +50,13 @@ pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
     let program = std::env::args()
         .next()
         .unwrap_or_else(|| "threadcast".to_owned());
-    let page = welcome(&program, server.address(), server.agent_names());
+    let place = server.log_place();
+    let page = welcome(&program, server.address(), server.agent_names(), &place);
     if let Err(error) = io::stdout().write_all(page.as_bytes()) {
         // Nobody reads it; the hub serves all the same.
         tracing::debug!(%error, "standard output is closed");
     }
-    server.run(shutdown_asked()).await;
+    server.run(shutdown_asked()).await?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -62,6 +70,12 @@ impl ServeArgs {
             config.listen = listen;
         }
         config.allow_anonymous |= self.allow_anonymous;
+        if let Some(data) = self.data {
+            config.data = data;
+        }
+        if let Some(engine) = self.engine {
+            config.engine = engine;
+        }
         if let Some(speed) = self.demo_speed {
             config.demo.speed = speed;
         }
@@ -85,8 +99,8 @@ fn parse_agent(text: &str) -> anyhow::Result<(String, Url)> {
 }
 
 /// What a person reads at start: the address, and lines to paste into terminals of the same folder.
-fn welcome(program: &str, address: SocketAddr, agents: &[String]) -> String {
-    let mut page = format!("Threadcast listens on http://{address}\n");
+fn welcome(program: &str, address: SocketAddr, agents: &[String], place: &LogPlace) -> String {
+    let mut page = format!("Threadcast listens on http://{address}\n{place}.\n");
     let Some(agent) = agents
         .iter()
         .find(|name| *name == demo::NAME)
@@ -153,6 +167,7 @@ async fn shutdown_asked() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn the_welcome_can_be_pasted() {
@@ -160,16 +175,21 @@ mod tests {
             "target/debug/threadcast",
             "127.0.0.1:7878".parse().unwrap(),
             &["a".into(), "demo".into()],
+            &LogPlace::Directory("/here/threadcast-data".into()),
         );
         assert!(page.contains("\n  target/debug/threadcast run demo \"Please refund order 1042\" --thread refunds\n"), "{page}");
-        let elsewhere = welcome("threadcast", "127.0.0.1:9".parse().unwrap(), &["a".into()]);
+        assert!(
+            page.contains("Logs are kept in /here/threadcast-data.\n"),
+            "{page}"
+        );
+        let address = "127.0.0.1:9".parse().unwrap();
+        let elsewhere = welcome("threadcast", address, &["a".into()], &LogPlace::Memory);
         assert!(
             elsewhere.contains("  threadcast approve refunds --hub http://127.0.0.1:9\n"),
             "{elsewhere}"
         );
-        assert!(
-            welcome("threadcast", "127.0.0.1:9".parse().unwrap(), &[]).contains("--agent NAME=URL")
-        );
+        let idle = welcome("threadcast", address, &[], &LogPlace::Memory);
+        assert!(idle.contains("--agent NAME=URL"), "{idle}");
     }
 
     #[test]
@@ -177,6 +197,8 @@ mod tests {
         let args = ServeArgs {
             listen: Some("127.0.0.1:0".parse().unwrap()),
             agents: vec![parse_agent("a=http://x/y?z=1").unwrap()],
+            data: Some("logs".into()),
+            engine: Some(EngineKind::Memory),
             config: None,
             allow_anonymous: true,
             demo_speed: Some(DemoSpeed::INSTANT),
@@ -185,6 +207,8 @@ mod tests {
         assert_eq!(config.listen.port(), 0);
         assert_eq!(config.agents["a"].url.as_str(), "http://x/y?z=1");
         assert!(config.allow_anonymous);
+        assert_eq!(config.data, Path::new("logs"));
+        assert_eq!(config.engine, EngineKind::Memory);
         assert!(parse_agent("http://x").is_err() && parse_agent("a=x").is_err());
     }
 }

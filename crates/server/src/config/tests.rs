@@ -29,6 +29,11 @@ fn a_full_file_is_read() {
         r#"
         listen = "[::1]:0"
         allowed_hosts = ["hub.example"]
+        engine = "memory"
+        data = "/var/lib/threadcast"
+        [retention]
+        age_ms = 60000
+        entries = 1000
         [demo]
         speed = "instant"
         [agents.support]
@@ -46,6 +51,11 @@ fn a_full_file_is_read() {
     assert_eq!(agent.policy.connect, Duration::from_secs(5));
     assert_eq!(agent.policy.on_caller_gone, OnCallerGone::Cancel);
     assert_eq!(config.demo.speed, DemoSpeed::INSTANT);
+    assert_eq!(config.engine, EngineKind::Memory);
+    assert_eq!(config.data, Path::new("/var/lib/threadcast"));
+    assert_eq!(config.retention.age_ms.map(u64::from), Some(60_000));
+    assert_eq!(config.retention.entries.map(u64::from), Some(1000));
+    assert_eq!(config.retention.bytes, None);
     assert!(!format!("{config:?}").contains("s3cret"));
 }
 
@@ -206,7 +216,10 @@ fn the_configuration_page_lists_every_key_with_its_default() {
 
     let table: toml::Table = toml::from_str(toml).unwrap();
     let count = |value: &toml::Value| value.as_table().map_or(0, toml::Table::len);
-    let keys = table.len() + count(&table["demo"]) + count(&table["agents"]["support"]);
+    let keys = table.len()
+        + count(&table["demo"])
+        + count(&table["retention"])
+        + count(&table["agents"]["support"]);
     let Config {
         listen: _,
         allow_anonymous: _,
@@ -215,6 +228,14 @@ fn the_configuration_page_lists_every_key_with_its_default() {
         connections_max: _,
         body_bytes_max: _,
         drain: _,
+        engine: _,
+        data: _,
+        retention:
+            RetentionConfig {
+                age_ms: _,
+                entries: _,
+                bytes: _,
+            },
         agents: _,
         demo: DemoConfig {
             enabled: _,
@@ -236,7 +257,7 @@ fn the_configuration_page_lists_every_key_with_its_default() {
     } = policy;
     assert_eq!(
         keys,
-        9 + 2 + 1 + 10,
+        12 + 2 + 3 + 1 + 10,
         "a new field, which the patterns above miss, needs its line in the page"
     );
 }

@@ -4,7 +4,9 @@
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
+use serde_json::json;
 use threadcast_hub::decisions::{CommandError, engine_error_body};
+use threadcast_hub::history::FoldAtError;
 use threadcast_thread_log::error::EngineError;
 use threadcast_wire::error_body::ErrorBody;
 use threadcast_wire::error_code::ErrorCode;
@@ -46,7 +48,29 @@ impl From<CommandError> for HttpError {
 
 impl From<EngineError> for HttpError {
     fn from(error: EngineError) -> Self {
-        engine_error_body(&error).into()
+        (&error).into()
+    }
+}
+
+impl From<FoldAtError> for HttpError {
+    fn from(error: FoldAtError) -> Self {
+        match &error {
+            FoldAtError::NoThread { .. } | FoldAtError::Beyond { .. } => {
+                Self::new(ErrorCode::NotFound, error.to_string())
+            }
+            FoldAtError::Trimmed { first, .. } => {
+                ErrorBody::new(ErrorCode::Trimmed, error.to_string())
+                    .with_details(json!({ "first": first }))
+                    .into()
+            }
+            FoldAtError::Engine(error) => error.into(),
+        }
+    }
+}
+
+impl From<&EngineError> for HttpError {
+    fn from(error: &EngineError) -> Self {
+        engine_error_body(error).into()
     }
 }
 

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::guard::{AllowedHosts, guard};
-use super::{agui, errors, health, thread_events, threads, ws};
+use super::{agui, delete, errors, export, fork, health, import, past, thread_events, threads, ws};
 use crate::upstream::agents::Agents;
 
 /// What a handler needs; cheap to clone.
@@ -21,6 +21,8 @@ pub(crate) struct App {
     pub(crate) agents: Arc<Agents>,
     /// One permit a session.
     pub(crate) sessions: Arc<Semaphore>,
+    /// One permit an import: each may hold a long line.
+    pub(crate) imports: Arc<Semaphore>,
     /// Sessions, and what outlives a request.
     pub(crate) tasks: TaskTracker,
     /// Ends event streams.
@@ -49,8 +51,16 @@ pub(crate) fn router(app: App, allowed: AllowedHosts) -> Router {
         .route("/ws", get(ws::ws))
         .route("/agents", get(agui::agents))
         .route("/agents/{agent}/run", post(agui::run))
-        .route("/threads/{thread}", get(threads::view))
+        .route(
+            "/threads/{thread}",
+            get(threads::view).delete(delete::delete),
+        )
         .route("/threads/{thread}/events", get(thread_events::events))
+        .route("/threads/{thread}/export", get(export::export))
+        .route("/threads/{thread}/fork", post(fork::fork))
+        .route("/threads/{thread}/import", post(import::import))
+        .route("/threads/{thread}/messages", get(past::messages))
+        .route("/threads/{thread}/state", get(past::state))
         .route("/threads/{thread}/resume", post(threads::resume))
         .route("/threads/{thread}/runs/{run}/cancel", post(threads::cancel))
         .fallback(errors::not_found)

@@ -15,6 +15,7 @@ use threadcast_wire::error_code::ErrorCode;
 use threadcast_wire::limits::REASON_BYTES_MAX;
 
 use super::body::{read_json, read_json_if_any};
+use super::delete::no_thread;
 use super::errors::HttpError;
 use super::path::Path;
 use super::router::App;
@@ -27,10 +28,7 @@ pub(crate) async fn view(
     let thread = thread_id(thread)?;
     let answer = app.hub.thread_answer(&thread).await?;
     if answer.seq == Seq::ZERO {
-        return Err(HttpError::new(
-            ErrorCode::NotFound,
-            format!("there is no thread `{thread}`"),
-        ));
+        return Err(no_thread(&app.hub, &thread).await?);
     }
     Ok(json_response(&answer))
 }
@@ -121,7 +119,7 @@ pub(super) fn thread_id(thread: String) -> Result<ThreadId, HttpError> {
     ThreadId::new(thread).map_err(|error| HttpError::new(ErrorCode::BadFrame, error.to_string()))
 }
 
-fn json_response(body: &impl Serialize) -> Response {
+pub(super) fn json_response(body: &impl Serialize) -> Response {
     let json = serde_json::to_string(body).expect("answers are plain data");
     ([(CONTENT_TYPE, "application/json")], json).into_response()
 }

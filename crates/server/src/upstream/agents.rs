@@ -7,7 +7,7 @@ use threadcast_hub::hub::{Agents as HubAgents, Hub, Start};
 use threadcast_run_registry::agent_name::AgentName;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tracing::Instrument;
+use tracing::{Instrument, Span};
 
 use super::call::AgentSource;
 use super::http_agent::HttpAgent;
@@ -87,7 +87,7 @@ impl HubAgents for Agents {
     }
 
     fn start(&self, hub: &Hub, start: Start) {
-        let span = tracing::info_span!("run", thread = %start.live.thread(), run = %start.run);
+        let span = run_span(&start);
         let agent_name = start
             .live
             .with_fold(|fold| fold.registry().run(&start.run).map(|run| run.agent.clone()));
@@ -108,4 +108,14 @@ impl HubAgents for Agents {
             }
         }
     }
+
+    fn end_lost(&self, hub: &Hub, start: Start) {
+        let span = run_span(&start);
+        let ending = owner_loop::end_lost(hub.clone(), start, self.stop.child_token());
+        self.tasks.spawn(ending.instrument(span));
+    }
+}
+
+fn run_span(start: &Start) -> Span {
+    tracing::info_span!("run", thread = %start.live.thread(), run = %start.run)
 }

@@ -20,6 +20,7 @@ use threadcast_agui::ids::RunId;
 use threadcast_hub::clock;
 use threadcast_hub::hub::{Hub, Start};
 use threadcast_hub::live_thread::LiveThread;
+use threadcast_hub::owned::Owned;
 use threadcast_run_registry::ending::Ending;
 use threadcast_run_registry::owner::{BATCH_EVENTS_MAX, Fed, Owner};
 use threadcast_run_registry::request::AgentRequest;
@@ -74,6 +75,12 @@ pub(crate) async fn refuse(hub: Hub, start: Start, stop: CancellationToken) {
     until(stop, end_orphan(&hub, start, reason)).await;
 }
 
+/// Ends a run whose owner is gone, and whose lease was taken over.
+pub(crate) async fn end_lost(hub: Hub, start: Start, stop: CancellationToken) {
+    let reason = "its owner is gone";
+    until(stop, end_orphan(&hub, start, reason)).await;
+}
+
 async fn until(stop: CancellationToken, owning: impl Future<Output = ()>) {
     tokio::select! {
         biased;
@@ -96,6 +103,8 @@ struct OwnedRun {
     live: LiveThread,
     run: RunId,
     lease: LeaseToken,
+    /// Held for as long as this is.
+    _owned: Owned,
     owner: Owner,
     source: Source,
     reading: Reading,
@@ -123,12 +132,18 @@ type InFlight = BoxFuture<'static, (Append, Result<Outcome, EngineError>)>;
 
 impl OwnedRun {
     fn new(policy: AgentPolicy, start: Start, owner: Owner) -> Self {
-        let Start { live, run, lease } = start;
+        let Start {
+            live,
+            run,
+            lease,
+            owned,
+        } = start;
         Self {
             policy,
             live,
             run,
             lease,
+            _owned: owned,
             owner,
             source: Source::Closed,
             reading: Reading::On,

@@ -37,7 +37,9 @@ pub(crate) async fn prepare(
     agent: &Agent,
     start: &Start,
 ) -> Result<(Owner, AgentRequest), PrepareError> {
-    let Start { live, run, lease } = start;
+    let Start {
+        live, run, lease, ..
+    } = start;
     let RequestSources {
         accepted,
         inherits,

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use threadcast_server::config::{AgentConfig, Config};
-use threadcast_server::serve::Server;
+use threadcast_server::serve::{RunError, Server};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -16,7 +16,13 @@ use crate::support::socket::connect;
 use crate::support::soon;
 
 /// A server that stops when the sender is dropped.
-async fn stoppable(config: Config) -> (SocketAddr, oneshot::Sender<()>, JoinHandle<()>) {
+async fn stoppable(
+    config: Config,
+) -> (
+    SocketAddr,
+    oneshot::Sender<()>,
+    JoinHandle<Result<(), RunError>>,
+) {
     let server = Server::bind(config).await.unwrap();
     let address = server.address();
     let (stop, stopped) = oneshot::channel::<()>();
@@ -32,7 +38,7 @@ async fn viewers_are_told_and_their_sockets_closed() {
     drop(stop);
     socket.frame("draining").await;
     assert_eq!(socket.close_code().await, Some(1001));
-    soon(serving).await.unwrap();
+    soon(serving).await.unwrap().unwrap();
     assert!(TcpStream::connect(address).await.is_err());
 }
 
@@ -57,7 +63,7 @@ async fn event_streams_are_cut_and_do_not_look_finished() {
     drop(stop);
     assert!(caller.was_cut().await, "the run has no end");
     assert!(reader.was_cut().await, "nor has its thread");
-    soon(serving).await.unwrap();
+    soon(serving).await.unwrap().unwrap();
 }
 
 #[tokio::test]
@@ -69,7 +75,7 @@ async fn the_time_for_draining_is_spent_once() {
     let asked = Instant::now();
     drop(stop);
     // The closing handshake is not answered: nothing is read.
-    soon(serving).await.unwrap();
+    soon(serving).await.unwrap().unwrap();
     assert!(asked.elapsed() < drain * 3 / 2, "{:?}", asked.elapsed());
     drop(socket);
 }

@@ -53,6 +53,7 @@ impl Scene {
         let app = App {
             hub,
             agents,
+            imports: Arc::new(Semaphore::new(1)),
             sessions: Arc::new(Semaphore::new(1)),
             tasks,
             stop,

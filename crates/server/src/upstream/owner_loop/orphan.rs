@@ -46,7 +46,9 @@ pub(super) async fn end_orphan(hub: &Hub, start: Start, reason: &str) {
 }
 
 async fn orphan(hub: &Hub, start: &Start, messages: RawJson) -> Result<Option<Owner>, EngineError> {
-    let Start { live, run, lease } = start;
+    let Start {
+        live, run, lease, ..
+    } = start;
     let mut outage = Outage::begin();
     loop {
         let found = async {

@@ -28,27 +28,36 @@ use crate::failing_engine::{FailingEngine, Failure};
 use crate::upstream::agents::Agents;
 use crate::upstream::source::Source;
 
+mod left_behind;
+
 struct Scene {
     engine: Arc<FailingEngine>,
     hub: Hub,
     thread: ThreadId,
     runs: TaskTracker,
+    /// Ends everything as the end of the program does.
+    stop: CancellationToken,
 }
 
 impl Scene {
     fn new(speed: &str) -> Self {
-        let engine = Arc::new(FailingEngine::default());
         let demo = DemoConfig {
             enabled: true,
             speed: speed.parse().unwrap(),
         };
+        Self::node("n1", FailingEngine::default(), demo)
+    }
+
+    /// One of several nodes.
+    fn node(name: &str, engine: FailingEngine, demo: DemoConfig) -> Self {
+        let engine = Arc::new(engine);
         let config = Config {
             demo,
             ..Config::default()
         };
-        let runs = TaskTracker::new();
-        let agents = Arc::new(Agents::new(&config, runs.clone(), CancellationToken::new()));
-        let node = NodeId("n1".into());
+        let (runs, stop) = (TaskTracker::new(), CancellationToken::new());
+        let agents = Arc::new(Agents::new(&config, runs.clone(), stop.clone()));
+        let node = NodeId(name.into());
         let limits = Limits::default();
         let hub = Hub::new(HubConfig {
             engine: engine.clone(),
@@ -61,6 +70,7 @@ impl Scene {
             hub,
             thread: ThreadId::new("t").unwrap(),
             runs,
+            stop,
         }
     }
 
@@ -298,7 +308,7 @@ async fn a_run_of_an_agent_that_is_gone_ends_and_frees_its_thread() {
     scene.start().await;
     let lease = scene.engine.log().head(&scene.thread).await.unwrap().lease;
     let (run, lease) = (RunId::new("r").unwrap(), lease.unwrap().token);
-    let start = Start { live, run, lease };
+    let start = Start::new(live, run, lease);
     scene.engine.fail(Failure::None);
     super::refuse(scene.hub.clone(), start, CancellationToken::new()).await;
     ends(&scene, "AGENT_UNREACHED", false).await;
@@ -325,7 +335,7 @@ async fn the_grace_of_a_cancelled_run_does_not_close_a_stream_whose_end_is_on_it
         lease: lease.clone(),
         policy: owner::AgentPolicy::default(),
     });
-    let start = Start { live, run, lease };
+    let start = Start::new(live, run, lease);
     let mut owned = OwnedRun::new(AgentPolicy::default(), start, owner);
     let open = || Source::Calling(Box::pin(std::future::pending()));
     owned.grace_ends = Some(Instant::now());

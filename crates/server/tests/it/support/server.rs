@@ -3,19 +3,24 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use threadcast_server::config::{AgentConfig, AgentPolicy, Config, DemoConfig, DemoSpeed};
-use threadcast_server::serve::Server;
+use threadcast_hub::hub::Hub;
+use threadcast_server::config::{
+    AgentConfig, AgentPolicy, Config, DemoConfig, DemoSpeed, EngineKind,
+};
+use threadcast_server::serve::{RunError, Server};
 use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
-    _serving: AbortOnDropHandle<()>,
+    pub(crate) hub: Hub,
+    _serving: AbortOnDropHandle<Result<(), RunError>>,
 }
 
-/// A configuration for tests: a free port, the demo agent without pauses.
+/// A configuration for tests: a free port, logs in memory, the demo agent without pauses.
 pub(crate) fn config() -> Config {
     Config {
         listen: "127.0.0.1:0".parse().unwrap(),
+        engine: EngineKind::Memory,
         demo: DemoConfig {
             enabled: true,
             speed: DemoSpeed::INSTANT,
@@ -36,10 +41,11 @@ pub(crate) fn quick() -> AgentPolicy {
 impl TestServer {
     pub(crate) async fn start(config: Config) -> Self {
         let server = Server::bind(config).await.unwrap();
-        let address = server.address();
+        let (address, hub) = (server.address(), server.hub().clone());
         let serving = tokio::spawn(server.run(std::future::pending()));
         Self {
             address,
+            hub,
             _serving: AbortOnDropHandle::new(serving),
         }
     }
