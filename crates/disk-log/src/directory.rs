@@ -24,9 +24,17 @@ const VERSION: u32 = 1;
 
 /// Held for as long as the directory is open.
 #[derive(Debug)]
-pub(crate) struct DirectoryLock(
-    #[expect(dead_code, reason = "the file is locked while it is open")] File,
-);
+pub(crate) struct DirectoryLock(File);
+
+impl Drop for DirectoryLock {
+    /// Closing alone would leave it locked while a process that is being started still has a copy
+    /// of the descriptor.
+    fn drop(&mut self) {
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the data directory was not unlocked");
+        }
+    }
+}
 
 /// A directory that belongs to this process.
 pub(crate) struct Directory {

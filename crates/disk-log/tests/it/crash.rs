@@ -106,25 +106,25 @@ async fn stages(template: &Path, steps: &[Step]) -> u64 {
     );
     play.engine.close();
     nothing_is_left_over(&directory, &play.model);
+    let checkpoint_lines = 1 + CHECKPOINT_BYTES.div_ceil(128 << 10);
+    let expected = play.model.checkpoints.len() * checkpoint_lines;
+    assert_eq!(lines(&directory, "checkpoints"), expected);
     disk.stages.load(Ordering::SeqCst)
 }
 
-/// The database holds the kept entries and checkpoints and nothing beside.
+/// The database holds the kept entries and no chores. Parts of a checkpoint that was never
+/// finished may stay until the next trim.
 fn nothing_is_left_over(directory: &TempDir, model: &Model) {
+    assert_eq!(lines(directory, "entries"), model.read(Seq::ZERO).len());
+    assert_eq!(lines(directory, "chores"), 0);
+}
+
+fn lines(directory: &TempDir, keyspace: &str) -> usize {
     let database = fjall::Database::builder(directory.path().join("0"))
         .open()
         .unwrap();
-    let lines = |name| {
-        let keyspace = database.keyspace(name, Default::default).unwrap();
-        keyspace.len().unwrap()
-    };
-    assert_eq!(lines("entries"), model.read(Seq::ZERO).len());
-    assert_eq!(lines("chores"), 0);
-    let checkpoint_lines = 1 + CHECKPOINT_BYTES.div_ceil(128 << 10);
-    assert_eq!(
-        lines("checkpoints"),
-        model.checkpoints.len() * checkpoint_lines
-    );
+    let keyspace = database.keyspace(keyspace, Default::default).unwrap();
+    keyspace.len().unwrap()
 }
 
 /// Plays the history, killed at that stage, and goes on with the rest.
@@ -158,6 +158,8 @@ async fn killed_at(template: &Path, stage: u64, steps: &[Step]) -> Result<(), St
     if found(&play.engine, &id).await != expected(&play.model) {
         return Err("what followed the kill went wrong".into());
     }
+    play.engine.close();
+    nothing_is_left_over(&directory, &play.model);
     Ok(())
 }
 
@@ -180,7 +182,7 @@ async fn nothing_acknowledged_is_lost_between_any_two_writes() {
     let mut runner = TestRunner::new(Config::default());
     let template = template();
     let mut kills = 0;
-    while kills < 250 {
+    while kills < 120 {
         let steps = histories().new_tree(&mut runner).unwrap().current();
         for stage in 1..=stages(template.path(), &steps).await {
             kills += 1;

@@ -11,8 +11,8 @@ use crate::ending::Ending;
 use crate::owner::{BATCH_BYTES_MAX, BATCH_EVENTS_MAX, Owner};
 use crate::thread_record::StoredRecord;
 
-/// Entries of an undispatched run that wait for what follows it: its submission may be 16 MiB, and a
-/// file that says more than that is no hub's.
+/// Entries of an undispatched run that wait for what follows it: its submission may be 16 MiB, and
+/// a file that says more than that is no hub's.
 const UNDISPATCHED_BYTES_MAX: usize = 64 << 20;
 
 impl Importer {
@@ -32,8 +32,8 @@ impl Importer {
         (!self.queue.is_empty() && !self.would_start_a_run()).then(|| self.append())?
     }
 
-    /// Whether what was taken ends in a run whose agent was not called yet: if this program went away
-    /// now, another one would call it.
+    /// Whether what was taken ends in a run whose agent was not called yet: if this program went
+    /// away now, another one would call it.
     fn would_start_a_run(&self) -> bool {
         let active = self.fold.registry().active();
         active.is_some_and(|run| !run.is_dispatched) && self.queued_bytes < UNDISPATCHED_BYTES_MAX
