@@ -100,6 +100,7 @@ impl Directory {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
         fs::rename(&unfinished, self.path.join(FORMAT))?;
+        sync_directory(&self.path)?;
         fs::remove_file(self.path.join(CREATING))?;
         sync_directory(&self.path)
     }

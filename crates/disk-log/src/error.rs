@@ -9,7 +9,7 @@ use threadcast_thread_log::position::Seq;
 
 use crate::stored::Damage;
 
-/// Why an engine did not do what it was asked; the source of an [`EngineError::Unavailable`].
+/// Why an engine did not do what it was asked; the source of an [`EngineError`].
 #[derive(Debug, thiserror::Error)]
 pub enum DiskError {
     #[error("the data directory was closed")]
@@ -100,7 +100,15 @@ pub enum OpenError {
 
 impl From<DiskError> for EngineError {
     fn from(error: DiskError) -> Self {
-        Self::Unavailable(Box::new(error))
+        match &error {
+            // Asking again does not help. No entry is meant, but what stands before all.
+            DiskError::Damaged { thread, .. } => Self::Corrupt {
+                thread: thread.to_string(),
+                seq: 0,
+                source: Box::new(error),
+            },
+            _ => Self::Unavailable(Box::new(error)),
+        }
     }
 }
 

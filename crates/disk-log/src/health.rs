@@ -40,6 +40,19 @@ impl Health {
         Ok(())
     }
 
+    /// Whether so many bytes may go into the reserve, for what will free more.
+    ///
+    /// # Errors
+    /// The engine failed, or they are too many for what is left.
+    pub(crate) fn may_keep(&self, bytes: u64) -> Result<(), DiskError> {
+        self.may_remove()?;
+        let free = self.free.load(Ordering::Relaxed);
+        if free >= self.reserve || bytes.saturating_mul(4) < free {
+            return Ok(());
+        }
+        self.may_write()
+    }
+
     /// What frees space is written into the reserve.
     ///
     /// # Errors

@@ -49,26 +49,29 @@ impl ActiveJournal {
         })
     }
 
-    /// Syncs the journal, and one after it if the database went on to that: it syncs a journal
-    /// before it begins the next.
+    /// Syncs the journal, and the last one if the database went on: it syncs a journal before it
+    /// begins the next, and removes those that it needs no more.
     ///
     /// # Errors
     /// What was written may not be on the disk.
     pub(crate) fn sync(&mut self, disk: &dyn Disk) -> io::Result<()> {
         loop {
             disk.sync(&self.file)?;
-            match OpenOptions::new()
-                .write(true)
-                .open(path(&self.directory, self.number + 1))
-            {
-                Ok(file) => {
-                    self.file = file;
-                    self.number += 1;
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-                Err(error) => return Err(error),
+            if !path(&self.directory, self.number + 1).exists() && !self.is_removed()? {
+                return Ok(());
             }
+            *self = Self::open(&self.directory)?;
         }
+    }
+}
+
+impl ActiveJournal {
+    /// Whether the database went on and needs this journal no more: then the next one may be gone
+    /// as well.
+    fn is_removed(&self) -> io::Result<bool> {
+        Ok(journals(&self.directory)?
+            .last()
+            .is_some_and(|(last, _)| *last > self.number))
     }
 }
 

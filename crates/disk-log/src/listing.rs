@@ -7,6 +7,7 @@ use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::engine::Listed;
 use threadcast_thread_log::error::EngineError;
 
+use crate::error::DiskError;
 use crate::keys;
 use crate::shard::Shard;
 use crate::store::Store;
@@ -43,7 +44,15 @@ impl Store {
             }
             let key = line.key().map_err(|error| shard.unreadable(error))?;
             let thread = keys::thread_of(&key).ok_or_else(|| shard.damaged(Damage::Key))?;
-            let stored = shard.stored(&snapshot, &thread, &self.incarnation)?;
+            let stored = match shard.stored(&snapshot, &thread, &self.incarnation) {
+                Ok(stored) => stored,
+                // One thread does not hide those behind it.
+                Err(error @ DiskError::Damaged { .. }) => {
+                    tracing::error!(%thread, %error, "a thread is left out of a listing");
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
             if stored.meta.has_log() {
                 found.push(Listed {
                     thread,

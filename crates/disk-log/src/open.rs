@@ -110,7 +110,7 @@ fn open_database(
                 journal = %tear.journal.display(),
                 at = tear.at,
                 bytes = tear.lost,
-                "the end of a journal was torn and is cut off: nothing of it was durable"
+                "the end of a journal was torn and is cut off: a power cut leaves nothing there that was durable"
             ),
             Err(JournalError::Damaged { journal, at }) => {
                 return Err(OpenError::Damaged { journal, at });

@@ -36,7 +36,7 @@ impl Shard {
         let mut lines = snapshot.range(&self.entries.keyspace, range);
         while expected <= head && found.len() < limit.entries && bytes < limit.bytes {
             let line = lines.next();
-            let line = line.ok_or_else(|| corrupt(thread, expected, Damage::Gap(0)))?;
+            let line = line.ok_or_else(|| corrupt(thread, expected, Damage::Missing))?;
             let (key, value) = line.into_inner().map_err(|error| self.unreadable(error))?;
             let seq = keys::seq_of(&key).ok_or_else(|| corrupt(thread, expected, Damage::Key))?;
             if seq != expected {

@@ -40,8 +40,10 @@ pub(crate) enum Damage {
     Half,
     #[error("a key cannot be read")]
     Key,
-    #[error("the entry before it is {0}, or none")]
+    #[error("the next entry that is there is {0}")]
     Gap(u64),
+    #[error("neither it nor an entry behind it is there")]
+    Missing,
     #[error("{found} of {expected} bytes are there")]
     Length { found: u64, expected: u64 },
     #[error(transparent)]

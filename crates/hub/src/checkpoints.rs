@@ -48,10 +48,18 @@ pub(crate) async fn base(
     through: Seq,
 ) -> Result<Base, EngineError> {
     let (mut until, mut failed) = (Some(through), None);
-    while let Some(through) = until
-        && let Some(checkpoint) = engine.load_checkpoint(thread, through).await?
-        && checkpoint.seq.next() >= first
-    {
+    let begins = first == Seq::ZERO.next();
+    while let Some(through) = until {
+        let checkpoint = match engine.load_checkpoint(thread, through).await {
+            Ok(Some(checkpoint)) if checkpoint.seq.next() >= first => checkpoint,
+            Ok(_) => break,
+            // The log is whole without it; if the engine is away, it cannot be read either.
+            Err(error) if begins => {
+                tracing::warn!(%thread, %error, "checkpoint passed over");
+                break;
+            }
+            Err(error) => return Err(error),
+        };
         let seq = checkpoint.seq;
         match read(thread, checkpoint).await {
             Ok(base) => return Ok(base),
@@ -63,7 +71,7 @@ pub(crate) async fn base(
         }
         until = seq.get().checked_sub(1).and_then(Seq::new);
     }
-    if first == Seq::ZERO.next() {
+    if begins {
         let fold = Fold::new(thread.clone());
         return Ok(Base { fold, bytes: 0 });
     }

@@ -67,12 +67,23 @@ impl Hub {
                 sleep(random::spread(TRY_AGAIN_MAX / TRIES_MAX * attempt)).await;
             }
             let names = Names::random();
-            let decision = self
+            let decided = self
                 .decide(&live, &command, by, &names, &mut verdicts)
-                .await?;
-            let proposal = match decision {
-                Decision::Append(proposal) => *proposal,
-                Decision::Settled(answer) => return Ok(settled(&live, thread, answer)),
+                .await;
+            // What the fold holds need not be durable yet, and nobody hears of a decision that
+            // could still be lost.
+            let proposal = match decided {
+                Ok(Decision::Append(proposal)) => *proposal,
+                Ok(Decision::Settled(answer)) => {
+                    make_durable(&live).await?;
+                    return Ok(settled(&live, thread, answer));
+                }
+                Err(error) => {
+                    if matches!(error, CommandError::Refused(_)) {
+                        make_durable(&live).await?;
+                    }
+                    return Err(error);
+                }
             };
             if let Some(answer) = self.append(&live, proposal, &names).await? {
                 return Ok(answer);

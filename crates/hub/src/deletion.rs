@@ -60,6 +60,9 @@ impl Hub {
             if reserve(self, &live).await? {
                 self.engine().delete(live.thread(), note).await?;
                 tracing::info!(thread = %live.thread(), seq = %head, "thread deleted");
+                if let Err(error) = live.catch_up().await {
+                    tracing::warn!(thread = %live.thread(), %error, "a deleted thread is still in memory");
+                }
                 return Ok(head);
             }
         }

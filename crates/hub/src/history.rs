@@ -59,7 +59,12 @@ impl Threads {
         for _ in 0..READS_MAX {
             let head = engine.head(thread).await?;
             judge(thread, seq, &head)?;
-            let mut fold = base(engine, thread, head.first, seq).await?.fold;
+            let mut fold = match base(engine, thread, head.first, seq).await {
+                Ok(base) => base.fold,
+                // It was trimmed meanwhile, and the checkpoint dropped.
+                Err(_) if engine.head(thread).await?.first != head.first => continue,
+                Err(error) => return Err(error.into()),
+            };
             if fold_on(engine, &mut fold, seq, |_| ()).await? {
                 fold.enter_epoch(epoch_at(&head.epochs, seq));
                 return Ok(fold);

@@ -79,7 +79,12 @@ impl Recent {
         let tends = {
             let mut kept = self.kept.lock();
             gone.extend(kept.remove(live.thread()));
-            kept.push(handle);
+            // One that alone is over the bound would make all others go.
+            if bytes > self.bounds.bytes {
+                gone.push(handle);
+            } else {
+                kept.push(handle);
+            }
             while kept.by_order.len() > self.bounds.threads || kept.bytes > self.bounds.bytes {
                 gone.extend(kept.pop());
             }

@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::StreamExt;
 use threadcast_disk_log::{DiskEngine, DiskError, DiskOptions, OpenError};
-use threadcast_thread_log::engine::{Durability, Engine, Watched};
+use threadcast_thread_log::engine::{Checkpoint, Durability, Engine, Outcome, Watched};
+use threadcast_thread_log::entry::Millis;
 use threadcast_thread_log::position::Seq;
 
 use crate::support::{ALL, FailingDisk, append, open, open_plain, some, thread, why};
@@ -89,6 +90,22 @@ async fn nearly_full_disk_takes_no_appends_and_goes_on_reading() {
         DiskError::NoSpace { free: 1000, .. }
     ));
     assert_eq!(engine.read(&id, Seq::ZERO, ALL).await.unwrap().len(), 3);
+    // What comes before freeing space is done: a lease is taken, the fold is kept.
+    engine.set_work(&id, Millis(7)).await.unwrap();
+    let lease = some(&id, 0, Durability::Durable);
+    assert!(matches!(
+        append(&engine, lease).await,
+        Ok(Outcome::Appended(_))
+    ));
+    let head = engine.head(&id).await.unwrap();
+    let checkpoint = |bytes: usize| Checkpoint {
+        seq: head.seq,
+        epoch: head.epochs.last().unwrap().0.clone(),
+        bytes: vec![7; bytes],
+    };
+    engine.save_checkpoint(&id, checkpoint(9)).await.unwrap();
+    let long = engine.save_checkpoint(&id, checkpoint(900)).await;
+    assert!(long.is_err(), "it does not fit into what is left");
     engine
         .delete(&thread("th_2"), Vec::new())
         .await

@@ -86,6 +86,7 @@ impl Live {
         let entries = append.entries.clone();
         let lease = append.lease.clone();
         self.expect_work(&lease).await?;
+        let work_seen = self.work_seen();
         let outcome = self.engine().append(append).await?;
         match &outcome {
             Outcome::Appended(appended) if !entries.is_empty() => {
@@ -102,7 +103,7 @@ impl Live {
                 return Ok(outcome);
             }
         }
-        self.settle_work(&lease).await;
+        self.settle_work(&lease, work_seen).await;
         Ok(outcome)
     }
 

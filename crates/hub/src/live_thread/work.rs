@@ -21,15 +21,21 @@ impl Live {
         }
     }
 
-    /// To be called after the append happened.
-    pub(super) async fn settle_work(&self, change: &LeaseChange) {
+    /// What this handle last put into the index; to be asked before an append.
+    pub(super) fn work_seen(&self) -> Option<Millis> {
+        *self.work_seen.lock()
+    }
+
+    /// To be called after the append happened; `seen` is from before it. By now others may have
+    /// the lease, and what they put into the index stays.
+    pub(super) async fn settle_work(&self, change: &LeaseChange, seen: Option<Millis>) {
         let settled = match change {
             // Whoever freed the lease before may have put the thread's next deadline there in the
             // meantime.
             LeaseChange::Seize { .. } | LeaseChange::Take { .. } => self.set_work(now()).await,
             LeaseChange::Free => {
                 self.threads.ended().note(&self.thread);
-                self.clear_work().await
+                self.clear_work(seen).await
             }
             LeaseChange::Keep | LeaseChange::Renew => Ok(()),
         };
@@ -44,11 +50,11 @@ impl Live {
         Ok(())
     }
 
-    async fn clear_work(&self) -> Result<(), EngineError> {
+    async fn clear_work(&self, seen: Option<Millis>) -> Result<(), EngineError> {
         let due = next_look(self.folded.lock().fold());
-        let seen = *self.work_seen.lock();
         match (due, seen) {
-            (Some(due), _) => self.set_work(due).await,
+            (Some(due), seen) if seen == self.work_seen() => self.set_work(due).await,
+            (Some(_), _) => Ok(()),
             (None, Some(seen)) => self.engine().clear_work(&self.thread, seen).await,
             // Put there by another node: whoever looks clears it.
             (None, None) => Ok(()),

@@ -241,3 +241,60 @@ async fn the_head_that_is_told_is_never_behind_the_fold() {
     }
     looking.await.unwrap();
 }
+
+/// What a fold holds need not be durable yet: neither a repeat nor a refusal is answered before.
+#[tokio::test]
+async fn nobody_hears_of_a_decision_that_could_still_be_lost() {
+    let rig = Rig::new();
+    let ask = async |agent: &str, run: &str| {
+        let command = run_command(agent, "t", run);
+        rig.hub.command(thread("t"), &person("ann"), command).await
+    };
+    assert!(ask("quiet", "r1").await.is_ok());
+    for (agent, run) in [("quiet", "r1"), ("echo", "r1"), ("quiet", "r2")] {
+        rig.engine.fail_syncs(1);
+        let early = ask(agent, run).await.unwrap_err();
+        assert!(matches!(early, CommandError::Engine(_)), "{early:?}");
+    }
+    assert!(ask("quiet", "r1").await.unwrap().duplicate);
+    for (agent, run) in [("echo", "r1"), ("quiet", "r2")] {
+        let refused = ask(agent, run).await.unwrap_err();
+        assert!(matches!(refused, CommandError::Refused(_)), "{refused:?}");
+    }
+}
+
+/// Goal: the index of work names a run from before its acceptance on. Method: the end of the run
+/// before it is answered only after the next one was begun, whose append has not happened yet.
+#[tokio::test]
+async fn the_end_of_a_run_takes_no_other_run_from_the_index_of_work() {
+    let rig = Rig::new();
+    let work = async || {
+        let bucket = bucket_of(&thread("t"));
+        let due = rig.engine.work(bucket, Millis(u64::MAX), 10).await;
+        due.unwrap().first().map(|work| work.due)
+    };
+    let ask = |run: &str| {
+        let (hub, command) = (rig.hub.clone(), run_command("echo", "t", run));
+        tokio::spawn(async move { hub.command(thread("t"), &person("ann"), command).await })
+    };
+    rig.engine.hold_frees(true);
+    ask("r1").await.unwrap().unwrap();
+    let live = rig.hub.live(&thread("t")).await.unwrap();
+    rig.until(|_| live.head().seq.get() == 3).await;
+    let first = work().await.unwrap();
+    rig.until(|_| threadcast_hub::clock::now() > first).await;
+    rig.engine.hold_takes(true);
+    let next = ask("r2");
+    while work().await == Some(first) {
+        tokio::task::yield_now().await;
+    }
+    let second = work().await;
+    rig.engine.hold_frees(false);
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(work().await, second, "its own line stays");
+    rig.engine.hold_takes(false);
+    next.await.unwrap().unwrap();
+    rig.until(|_| live.head().seq.get() == 6).await;
+}

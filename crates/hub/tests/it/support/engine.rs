@@ -12,7 +12,7 @@ use threadcast_thread_log::engine::{
 };
 use threadcast_thread_log::entry::{Entry, Millis};
 use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::lease::NodeId;
+use threadcast_thread_log::lease::{LeaseChange, NodeId};
 use threadcast_thread_log::memory::MemoryEngine;
 use threadcast_thread_log::position::Seq;
 use threadcast_thread_log::work::BUCKETS;
@@ -27,6 +27,14 @@ pub(crate) struct TestEngine {
     head_door: Arc<watch::Sender<bool>>,
     /// This many appends happen and are answered with an error.
     unknown_outcomes: Arc<AtomicUsize>,
+    /// This many appends without entries do not become durable.
+    failing_syncs: Arc<AtomicUsize>,
+    /// This many checkpoints cannot be read.
+    failing_loads: Arc<AtomicUsize>,
+    /// Appends that free a lease have happened, and are answered when it is open.
+    free_door: Arc<watch::Sender<bool>>,
+    /// Appends that take a lease happen when it is open.
+    take_door: Arc<watch::Sender<bool>>,
     /// This many reads fail.
     failing_reads: Arc<AtomicUsize>,
     /// This many find what nobody wrote.
@@ -55,6 +63,10 @@ impl TestEngine {
             memory,
             head_door: Arc::new(watch::Sender::new(true)),
             unknown_outcomes: Arc::default(),
+            failing_syncs: Arc::default(),
+            failing_loads: Arc::default(),
+            free_door: Arc::new(watch::Sender::new(true)),
+            take_door: Arc::new(watch::Sender::new(true)),
             failing_reads: Arc::default(),
             corrupt_reads: Arc::default(),
             held_reads: Arc::default(),
@@ -82,6 +94,22 @@ impl TestEngine {
 
     pub(crate) fn hold_deletions(&self, are_held: bool) {
         self.delete_door.send_replace(!are_held);
+    }
+
+    pub(crate) fn hold_frees(&self, are_held: bool) {
+        self.free_door.send_replace(!are_held);
+    }
+
+    pub(crate) fn hold_takes(&self, are_held: bool) {
+        self.take_door.send_replace(!are_held);
+    }
+
+    pub(crate) fn fail_syncs(&self, count: usize) {
+        self.failing_syncs.store(count, Ordering::SeqCst);
+    }
+
+    pub(crate) fn fail_loads(&self, count: usize) {
+        self.failing_loads.store(count, Ordering::SeqCst);
     }
 
     pub(crate) fn lose_answers(&self, count: usize) {
@@ -164,7 +192,22 @@ fn away<T>() -> Result<T, EngineError> {
 impl Engine for TestEngine {
     fn append(&self, append: Append) -> Answer<'_, Outcome> {
         async move {
+            let (takes, frees) = (
+                matches!(append.lease, LeaseChange::Take { .. }),
+                append.lease == LeaseChange::Free,
+            );
+            if takes {
+                let mut door = self.take_door.subscribe();
+                door.wait_for(|is_open| *is_open).await.unwrap();
+            }
+            if append.entries.is_empty() && is_due(&self.failing_syncs) {
+                return away();
+            }
             let outcome = self.memory.append(append).await;
+            if frees {
+                let mut door = self.free_door.subscribe();
+                door.wait_for(|is_open| *is_open).await.unwrap();
+            }
             if is_due(&self.unknown_outcomes) {
                 away()
             } else {
@@ -245,6 +288,9 @@ impl Engine for TestEngine {
         thread: &'a ThreadId,
         through: Seq,
     ) -> Answer<'a, Option<Checkpoint>> {
+        if is_due(&self.failing_loads) {
+            return async { away() }.boxed();
+        }
         self.memory.load_checkpoint(thread, through)
     }
 
