@@ -133,13 +133,15 @@ fn story(call: &Call, dice: &mut Dice) -> (Vec<Value>, bool) {
         json!({ "type": "STATE_SNAPSHOT", "snapshot": { "run": run, "told": 0 } }),
         json!({ "type": "TEXT_MESSAGE_START", "messageId": message, "role": "assistant" }),
     ];
-    for number in 1..=10 + dice.below(60) {
+    let (count, mut patched) = (10 + dice.below(60), 0);
+    for number in 1..=count {
         let delta = format!("{number} ");
         events
             .push(json!({ "type": "TEXT_MESSAGE_CONTENT", "messageId": message, "delta": delta }));
         if dice.happens(10) {
             let patch = json!([{ "op": "replace", "path": "/told", "value": number }]);
             events.push(json!({ "type": "STATE_DELTA", "delta": patch }));
+            patched = number;
         }
     }
     match dice.below(10) {
@@ -151,7 +153,10 @@ fn story(call: &Call, dice: &mut Dice) -> (Vec<Value>, bool) {
         _ => {}
     }
     events.push(json!({ "type": "TEXT_MESSAGE_END", "messageId": message }));
-    let mut end = json!({ "type": "RUN_FINISHED", "threadId": thread, "runId": run });
+    // What must stand before it.
+    let result = json!({ "told": count, "patched": patched });
+    let mut end =
+        json!({ "type": "RUN_FINISHED", "threadId": thread, "runId": run, "result": result });
     if dice.happens(50) {
         let asked = (0..1 + dice.below(2)).map(
             |n| json!({ "id": format!("q{n}"), "reason": "confirmation", "message": "Go on?" }),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use threadcast_agui::event::Event;
 use threadcast_run_registry::conversation::Conversation;
 
@@ -38,7 +38,7 @@ impl Log {
 
     /// Runs are accepted once, start once, end once, and tell their story without a gap.
     pub fn judge_runs(&self, problems: &mut Vec<String>) {
-        let (mut open, mut told) = (None, 0);
+        let (mut open, mut told, mut patched) = (None, 0, Value::from(0));
         let (mut started, mut ended) = (HashSet::new(), HashSet::new());
         for (seq, entry) in (1..).zip(&self.entries) {
             let mut wrong = |what: &str| {
@@ -50,7 +50,7 @@ impl Log {
                     if open.is_some() || !started.insert(run.clone()) {
                         wrong("a second start");
                     }
-                    (open, told) = (Some(run), 0);
+                    (open, told, patched) = (Some(run), 0, Value::from(0));
                 }
                 Some("TEXT_MESSAGE_CONTENT") => {
                     told += 1;
@@ -60,6 +60,15 @@ impl Log {
                         wrong("a piece in the wrong place");
                     }
                 }
+                Some("STATE_DELTA") => patched = entry["delta"][0]["value"].clone(),
+                Some("RUN_FINISHED")
+                    if entry["result"] != json!({ "told": told, "patched": patched }) =>
+                {
+                    wrong("an end behind another story")
+                }
+                _ => {}
+            }
+            match entry["type"].as_str() {
                 Some("RUN_FINISHED" | "RUN_ERROR") => match open.take() {
                     Some(run) => drop(ended.insert(run)),
                     None => wrong("a second end"),
@@ -83,22 +92,30 @@ impl Log {
         }
     }
 
-    /// Every question has one answer at most, unless it was open again meanwhile.
+    /// Every question has one answer at most, unless it was open again meanwhile; and an answer is
+    /// taken by one run, unless that failed.
     pub fn judge_answers(&self, problems: &mut Vec<String>) {
         let mut answers: HashMap<(&str, &str), &Value> = HashMap::new();
+        let (mut open, mut failed) = (None, HashSet::new());
         for entry in &self.entries {
             let of = entry["of"].as_str().unwrap_or_default();
             match entry["type"].as_str() {
                 Some("interrupt.resolved") => {
                     let id = entry["interruptId"].as_str().unwrap();
-                    let first = *answers.entry((of, id)).or_insert(entry);
-                    if first["payload"] != entry["payload"] || first["status"] != entry["status"] {
-                        problems.push(format!(
-                            "two answers in `{}`: {first} and {entry}",
-                            self.thread
-                        ));
+                    if let Some(first) = answers.insert((of, id), entry) {
+                        let is_equal = ["payload", "status"]
+                            .iter()
+                            .all(|member| first[member] == entry[member]);
+                        if !is_equal || !failed.contains(first["runId"].as_str().unwrap()) {
+                            problems.push(format!(
+                                "two answers in `{}`: {first} and {entry}",
+                                self.thread
+                            ));
+                        }
                     }
                 }
+                Some("RUN_STARTED") => open = entry["runId"].as_str(),
+                Some("RUN_ERROR") => failed.extend(open.take()),
                 Some("interrupt.reopened") => {
                     for id in entry["interruptIds"].as_array().unwrap() {
                         answers.remove(&(of, id.as_str().unwrap()));

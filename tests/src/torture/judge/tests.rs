@@ -23,7 +23,8 @@ fn log() -> Log {
     };
     let mut entries = run(
         "a",
-        json!({ "type": "RUN_FINISHED", "threadId": "t", "runId": "a" }),
+        json!({ "type": "RUN_FINISHED", "threadId": "t", "runId": "a",
+            "result": { "told": 2, "patched": 0 } }),
     );
     entries.push(json!({ "type": "interrupt.resolved", "by": by(), "of": "a", "interruptId": "q", "status": "resolved", "payload": "yes", "runId": "b" }));
     entries.extend(run(
@@ -153,6 +154,23 @@ fn doubled_and_lost_runs_are_found_without_any_viewer() {
         entries.push(other);
     });
     assert_ne!(second_answer, [""; 0]);
+}
+
+#[test]
+fn a_story_cut_short_and_an_answer_taken_twice_are_found_without_any_viewer() {
+    let judged = |other: &Log| problems(other, &[], &answered(), &calls());
+    let mut short = log();
+    short.entries.remove(5);
+    assert_ne!(judged(&short), [""; 0], "the last piece is missing");
+    // The same answer again: while the run that took it goes on, and once it has failed.
+    let again = json!({ "type": "interrupt.resolved", "by": by(), "of": "a", "interruptId": "q",
+        "status": "resolved", "payload": "yes", "runId": "c" });
+    let mut twice = log();
+    twice.entries.insert(11, again.clone());
+    assert_ne!(judged(&twice), [""; 0]);
+    let mut retried = log();
+    retried.entries.push(again);
+    assert_eq!(judged(&retried), [""; 0]);
 }
 
 #[test]
