@@ -59,6 +59,8 @@ pub struct Importer {
     queued_bytes: usize,
     /// How far the new log is written.
     written: Position,
+    /// The last entry of it that touched control; one that somebody else wrote shows by it.
+    control: Seq,
     /// Whether an append with the lease was given out.
     has_begun: bool,
     /// Whether there are no more lines.
@@ -77,6 +79,7 @@ impl Importer {
             queue: VecDeque::new(),
             queued_bytes: 0,
             written: Position::default(),
+            control: Seq::ZERO,
             has_begun: false,
             is_finished: false,
             has_ended: false,
@@ -185,6 +188,9 @@ impl Importer {
         if entry.class != expected {
             let found = entry.class;
             return Err(EntryProblem::Class { expected, found });
+        }
+        if self.fold.head() == Seq::ZERO && !expected.control {
+            return Err(EntryProblem::First { found: expected });
         }
         let mut record = Record::clone(&entry.record);
         record.body = body;

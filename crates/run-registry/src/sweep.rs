@@ -54,10 +54,7 @@ pub fn due(fold: &Fold, lease: LeaseStanding, now: Millis) -> Due {
     let run = active.id.clone();
     match lease {
         LeaseStanding::Held => Due::Watch { run },
-        // A run that began without being dispatched lost the entry that said so.
-        LeaseStanding::Free | LeaseStanding::Lapsed
-            if active.is_dispatched || active.started.is_some() =>
-        {
+        LeaseStanding::Free | LeaseStanding::Lapsed if active.may_have_been_called() => {
             Due::Lost { run }
         }
         LeaseStanding::Free | LeaseStanding::Lapsed => Due::Start { run },

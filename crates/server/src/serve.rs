@@ -27,7 +27,7 @@ use crate::config::{Config, ConfigError};
 use crate::http::guard::AllowedHosts;
 use crate::http::router::{App, ConnectionSeat, router};
 use crate::random;
-use crate::store::{LogPlace, Store};
+use crate::store::{CloseError, LogPlace, Store};
 use crate::upstream::agents::Agents;
 
 mod connection;
@@ -40,6 +40,9 @@ const SESSIONS_SHARE: u32 = 80;
 
 /// Pause after a failed accept: the cause (no free descriptors) does not go away at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Longest wait for the logs to be closed: what is left is to sync them.
+const CLOSE_WAIT: Duration = Duration::from_secs(30);
 
 /// Imports under way at once; each may hold a line of 128 MiB, and what the thread amounts to.
 const IMPORTS_MAX: usize = 4;
@@ -64,6 +67,18 @@ pub enum RunError {
     /// What was not answered may be in the logs or not; a restart finds out.
     #[error("the log store failed, and the hub ended so that a restart finds what is kept")]
     Store(#[source] Arc<Failure>),
+    /// What was answered is kept.
+    #[error("the log store was not closed within {} s", .within.as_secs_f32())]
+    StoreHangs { within: Duration },
+}
+
+impl From<CloseError> for RunError {
+    fn from(error: CloseError) -> Self {
+        match error {
+            CloseError::Failed(failure) => Self::Store(failure),
+            CloseError::Late { within } => Self::StoreHangs { within },
+        }
+    }
 }
 
 /// A server that listens and does not serve yet.
@@ -165,7 +180,8 @@ impl Server {
     /// Serves until `shutdown`, then ends everything in order.
     ///
     /// # Errors
-    /// The log store failed; everything was ended all the same.
+    /// The log store failed, also while everything was ended, or could not be closed in time;
+    /// everything was ended all the same.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
         tracing::info!(address = %self.address, node = %self.hub.node().0, "listening");
         let (hub, stop) = (self.hub.clone(), self.stop.child_token());
@@ -180,8 +196,8 @@ impl Server {
             failure = self.store.failed() => Err(RunError::Store(failure)),
             () = self.accept() => Ok(()),
         };
-        self.shut_down().await;
-        ended
+        let closed = self.shut_down().await;
+        ended.and(closed)
     }
 
     /// Takes connections for ever.
@@ -215,7 +231,7 @@ impl Server {
     }
 
     /// Stops accepting, tells viewers, ends runs and streams, and says what did not end.
-    async fn shut_down(self) {
+    async fn shut_down(self) -> Result<(), RunError> {
         let Self {
             listener,
             hub,
@@ -235,7 +251,7 @@ impl Server {
         let folds_left = hub
             .settle(deadline.saturating_duration_since(Instant::now()))
             .await;
-        store.close().await;
+        let closed = store.close(CLOSE_WAIT).await;
         if tasks_ended.is_err() || sessions_left > 0 {
             let tasks_left = tasks.len();
             tracing::warn!(
@@ -247,6 +263,7 @@ impl Server {
         } else {
             tracing::info!(folds_left, "stopped");
         }
+        Ok(closed?)
     }
 }
 

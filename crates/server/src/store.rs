@@ -3,11 +3,16 @@
 use std::fmt;
 use std::path::{self, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
+use futures::FutureExt;
 use threadcast_disk_log::{DiskEngine, DiskOptions, Failure, OpenError};
 use threadcast_thread_log::engine::Engine;
 use threadcast_thread_log::memory::MemoryEngine;
+use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use crate::config::{Config, EngineKind};
 
@@ -22,6 +27,13 @@ pub(crate) struct Store {
 struct Disk {
     engine: DiskEngine,
     directory: PathBuf,
+}
+
+/// Why logs were not closed in order.
+#[derive(Debug)]
+pub(crate) enum CloseError {
+    Failed(Arc<Failure>),
+    Late { within: Duration },
 }
 
 /// Where logs are kept, in words for a person.
@@ -88,10 +100,31 @@ impl Store {
     }
 
     /// Writes out what is still to be written. Nothing is read or appended after it.
-    pub(crate) async fn close(self) {
-        if let Some(disk) = self.disk {
-            let closing = spawn_blocking(move || disk.engine.close());
-            closing.await.expect("closing does not panic");
+    ///
+    /// # Errors
+    /// Something could not be written, now or before, or it takes longer than `within`.
+    pub(crate) async fn close(self, within: Duration) -> Result<(), CloseError> {
+        let Some(disk) = self.disk else {
+            return Ok(());
+        };
+        let failed = disk.engine.poisoned();
+        let (closed, closing) = oneshot::channel();
+        // A thread of its own: the program ends without it if it hangs.
+        thread::spawn(move || {
+            disk.engine.close();
+            // Nobody waits any more if it took too long.
+            let _ = closed.send(());
+        });
+        let in_time = timeout(within, closing).await;
+        if let Some(failure) = failed.now_or_never() {
+            return Err(CloseError::Failed(failure));
+        }
+        match in_time {
+            Ok(closed) => {
+                closed.expect("closing does not panic");
+                Ok(())
+            }
+            Err(_) => Err(CloseError::Late { within }),
         }
     }
 }

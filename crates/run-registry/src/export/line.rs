@@ -75,6 +75,8 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 pub(super) fn read(line: &str) -> Result<Entry, ExportProblem> {
     let line: Line<'_> = serde_json::from_str(line)?;
     let checked = |value: &RawValue| RawJson::parse(value.get());
+    // It stands around a whole input, which may be as deep as anything that is taken.
+    let private = |value: &RawValue| RawJson::parse_built(value.get());
     let body = match (line.event, line.fact) {
         (Some(event), None) if line.private.is_none() => Body::Event {
             json: checked(event)?,
@@ -82,7 +84,7 @@ pub(super) fn read(line: &str) -> Result<Entry, ExportProblem> {
         },
         (None, Some(fact)) if !line.chunk => Body::Fact {
             public: checked(fact)?,
-            private: line.private.map(checked).transpose()?,
+            private: line.private.map(private).transpose()?,
         },
         _ => return Err(ExportProblem::Body),
     };

@@ -4,7 +4,7 @@ use threadcast_agui::make;
 use threadcast_thread_log::engine::{Append, Appended, Durability, Guard};
 use threadcast_thread_log::entry::{Body, Class, NewEntry, Origin, Record};
 use threadcast_thread_log::lease::LeaseChange;
-use threadcast_thread_log::position::{Position, Seq};
+use threadcast_thread_log::position::Position;
 
 use super::{ImportStart, Importer};
 use crate::ending::Ending;
@@ -17,11 +17,11 @@ const UNDISPATCHED_BYTES_MAX: usize = 64 << 20;
 
 impl Importer {
     /// The append that is due, if any: to be asked after every line, and after the last until there
-    /// is none. It is refused if the thread has a log, or if the lease was lost: then the import is
-    /// over.
+    /// is none. It is refused if the thread has a log, if the lease was lost, or if somebody else
+    /// wrote what touches control: then the import is over.
     ///
-    /// Each is told as [`appended`](Self::appended) before the next one is asked for; the last one
-    /// is durable and frees the lease.
+    /// Each is told as [`appended`](Self::appended) before the next one is asked for. The first one
+    /// takes the lease; the last one is durable and frees it, with or without entries.
     pub fn next_append(&mut self) -> Option<Append> {
         let is_full = self.queue.len() >= BATCH_EVENTS_MAX || self.queued_bytes >= BATCH_BYTES_MAX;
         (self.is_finished || (is_full && !self.would_start_a_run())).then(|| self.append())?
@@ -36,7 +36,8 @@ impl Importer {
     /// away now, another one would call it.
     fn would_start_a_run(&self) -> bool {
         let active = self.fold.registry().active();
-        active.is_some_and(|run| !run.is_dispatched) && self.queued_bytes < UNDISPATCHED_BYTES_MAX
+        active.is_some_and(|run| !run.may_have_been_called())
+            && self.queued_bytes < UNDISPATCHED_BYTES_MAX
     }
 
     fn append(&mut self) -> Option<Append> {
@@ -45,42 +46,59 @@ impl Importer {
             return None;
         }
         let is_first = !std::mem::replace(&mut self.has_begun, true);
-        self.has_ended = self.is_finished;
+        // The lease alone tells what is half there: also a short log is written under it.
+        self.has_ended = self.is_finished && !is_first;
         self.queued_bytes = 0;
         let ImportStart { lease, node, .. } = &self.start;
-        let (guard, change) = match (is_first, self.has_ended) {
-            (true, true) => (None, LeaseChange::Keep),
-            (true, false) => {
-                let (token, node) = (lease.clone(), node.clone());
-                (None, LeaseChange::Take { token, node })
-            }
-            (false, true) => (Some(lease.clone()), LeaseChange::Free),
-            (false, false) => (Some(lease.clone()), LeaseChange::Keep),
+        let change = if is_first {
+            let (token, node) = (lease.clone(), node.clone());
+            LeaseChange::Take { token, node }
+        } else if self.has_ended {
+            LeaseChange::Free
+        } else {
+            LeaseChange::Keep
         };
-        Some(Append {
+        let mut append = self.next(change);
+        if is_first {
+            append.may_create = true;
+            append.guard.lease = None;
+        }
+        if self.has_ended {
+            append.durability = Durability::Durable;
+        }
+        append.entries = self.queue.drain(..).collect();
+        append.record = Some(StoredRecord::of(&self.fold).to_bytes());
+        Some(append)
+    }
+
+    /// An append that only says that the import goes on; none before the first one was given out.
+    pub fn beat(&self) -> Option<Append> {
+        self.has_begun.then(|| self.next(LeaseChange::Renew))
+    }
+
+    /// An append without entries behind what is written.
+    fn next(&self, lease: LeaseChange) -> Append {
+        Append {
             thread: self.start.thread.clone(),
             known: self.written.clone(),
-            may_create: is_first,
+            may_create: false,
             guard: Guard {
-                lease: guard,
-                control: is_first.then_some(Seq::ZERO),
+                lease: Some(self.start.lease.clone()),
+                control: Some(self.control),
                 state: None,
             },
-            lease: change,
+            lease,
             source: None,
-            entries: self.queue.drain(..).collect(),
-            record: Some(StoredRecord::of(&self.fold).to_bytes()),
-            durability: if self.has_ended {
-                Durability::Durable
-            } else {
-                Durability::Held
-            },
-        })
+            entries: Vec::new(),
+            record: None,
+            durability: Durability::Held,
+        }
     }
 
     /// Takes note that the append given out last was made.
     pub fn appended(&mut self, appended: &Appended) {
         self.fold.enter_epoch(appended.epoch.clone());
+        self.control = appended.versions.control;
         self.written = Position {
             epoch: appended.epoch.clone(),
             seq: appended.last,
@@ -91,7 +109,7 @@ impl Importer {
     pub(super) fn end_open_run(&mut self) {
         let (now, lease) = (self.start.now, self.start.lease.clone());
         if let Some(active) = self.fold.registry().active() {
-            let ending = if active.is_dispatched {
+            let ending = if active.may_have_been_called() {
                 Ending::Lost
             } else {
                 let reason = "its thread was exported before".into();

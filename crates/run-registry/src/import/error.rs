@@ -74,6 +74,9 @@ pub enum EntryProblem {
         expected: Option<RunId>,
         found: Option<RunId>,
     },
+    /// A log without one could not be told from no log.
+    #[error("it is the first of the log and of class {found:?}, expected one that touches control")]
+    First { found: Class },
     #[error("it names thread `{found}`, expected `{expected}`")]
     Thread { expected: ThreadId, found: Box<str> },
 }

@@ -122,6 +122,12 @@ impl RunRecord {
         self.inherits.unwrap_or(self.accepted)
     }
 
+    /// Whether its agent may have been called: a run that began without being dispatched lost the
+    /// entry that said so.
+    pub fn may_have_been_called(&self) -> bool {
+        self.is_dispatched || self.started.is_some()
+    }
+
     /// Whether it ended in failure, so that its answers may be sent once more.
     pub fn has_failed(&self) -> bool {
         self.status == RunStatus::Error

@@ -10,9 +10,10 @@ use threadcast_run_registry::import::{ImportError, ImportStart, Importer};
 use threadcast_run_registry::snapshot::snapshot;
 use threadcast_run_registry::stream_judge::StreamJudge;
 use threadcast_run_registry::thread_record::StoredRecord;
-use threadcast_thread_log::engine::{Durability, Outcome};
+use threadcast_thread_log::engine::{Append, Durability, Guard, Outcome, RefusedReason};
 use threadcast_thread_log::entry::{Body, Entry, Millis};
-use threadcast_thread_log::lease::{LeaseToken, NodeId};
+use threadcast_thread_log::lease::{LeaseChange, LeaseToken, NodeId};
+use threadcast_thread_log::position::{Position, Seq};
 use threadcast_thread_log::run_status::RunStatus;
 
 use crate::export::{cut, folded, lines};
@@ -251,6 +252,99 @@ fn a_run_that_was_never_sent_asks_again() {
         r2.failure.as_ref().unwrap().code.as_deref(),
         Some("AGENT_UNREACHED")
     );
+}
+
+#[test]
+fn a_run_that_began_without_being_dispatched_is_lost() {
+    let mut world = World::new();
+    world.accepts("ann", &run("r1", ""), "r1");
+    world.play("r1", &[started("r1")]);
+    let mut entries = world.log.entries;
+    assert!(matches!(
+        Fact::of(&entries.remove(1)),
+        Some(Fact::RunDispatched(_))
+    ));
+    entries[1].seq = Seq::ZERO.next().next();
+    let imported = import(&thread(), &lines(&entries, None)).unwrap();
+    let fold = fold_of(&imported, &thread());
+    let r1 = fold.registry().run(&run_id("r1")).unwrap();
+    assert_eq!(
+        r1.failure.as_ref().unwrap().code.as_deref(),
+        Some("AGENT_LOST")
+    );
+}
+
+/// Goal: whatever depth of a submission a hub takes, it exports and imports. Method: properties
+/// up to the deepest that are taken, in a whole run.
+#[test]
+fn a_run_whose_submission_is_as_deep_as_it_may_be_is_imported() {
+    for deep in 60..=63 {
+        let value = format!("{}{}", "[".repeat(deep), "]".repeat(deep));
+        let mut world = World::new();
+        let deep = format!(r#""forwardedProps":{value}"#);
+        world.accepts("ann", &run("r1", &deep), "r1");
+        world.play("r1", &[started("r1"), crate::world::finished("r1")]);
+        let entries = &world.log.entries;
+        let imported = import(&thread(), &lines(entries, None))
+            .unwrap_or_else(|error| panic!("{deep}: {error}"));
+        assert_eq!(imported.entries, *entries);
+    }
+}
+
+/// Goal: no second log comes over the first. Method: an entry that no control entry precedes.
+#[test]
+fn a_log_begins_with_an_entry_that_touches_control() {
+    let head = small().remove(0);
+    let last = head.rfind("\"last\":").unwrap();
+    let rest = head[last..].find(',').unwrap();
+    let head = format!("{}\"last\":1{}", &head[..last], &head[last + rest..]);
+    let entry = r#"{"seq":1,"at":1,"origin":"hub","event":{"type":"OF_LATER"}}"#;
+    let told = import(&thread(), &[head, entry.into()]).unwrap_err();
+    assert_eq!(
+        told.to_string(),
+        "line 2: entry 1: it is the first of the log and of class \
+         Class { control: false, state: false }, expected one that touches control"
+    );
+}
+
+/// Goal: a log is nobody else's while it is imported. Method: a cancel, which no lease guards, gets
+/// in front of each append and of a beat.
+#[test]
+fn whoever_else_writes_control_ends_the_import() {
+    let entries = lines(&log(3), None);
+    let (mut importer, mut written) = (importer(&thread()), Log::new());
+    entries.iter().for_each(|line| importer.take(line).unwrap());
+    assert_eq!(importer.beat(), None, "nothing is there yet");
+    importer.finish().unwrap();
+    let first = importer.next_append().unwrap();
+    let Outcome::Appended(appended) = written.append(&first) else {
+        panic!("refused");
+    };
+    importer.appended(&appended);
+    let beat = importer.beat().unwrap();
+    assert!(matches!(written.append(&beat), Outcome::Appended(_)));
+
+    let foreign = Append {
+        may_create: false,
+        guard: Guard {
+            control: Some(written.meta.versions.control),
+            ..Guard::default()
+        },
+        known: Position {
+            epoch: appended.epoch,
+            seq: appended.last,
+        },
+        lease: LeaseChange::Keep,
+        entries: vec![first.entries[0].clone()],
+        ..first
+    };
+    assert!(matches!(written.append(&foreign), Outcome::Appended(_)));
+    for append in [beat, importer.next_append().unwrap()] {
+        match written.append(&append) {
+            Outcome::Refused(refused) => assert_eq!(refused.reason, RefusedReason::Conflict),
+            Outcome::Appended(appended) => panic!("{appended:?}"),
+        }
+    }
 }
 
 #[test]

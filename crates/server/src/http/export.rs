@@ -3,6 +3,8 @@
 //! Read in pieces while the caller takes them. What is exported is the log as it stood when it was
 //! asked for: what comes meanwhile is no part of it.
 
+use std::collections::VecDeque;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -36,6 +38,9 @@ const READ: ReadLimit = ReadLimit {
     entries: 1024,
     bytes: 1 << 20,
 };
+
+/// About how long a block of lines is; one entry may be told in several long ones.
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// What lines are made of entries.
 #[derive(Debug)]
@@ -102,6 +107,7 @@ pub(crate) async fn export(
         thread,
         read: before,
         form,
+        unwritten: VecDeque::new(),
         lines,
     });
     let run = open_run.and_then(|run| HeaderValue::from_bytes(run.as_str().as_bytes()).ok());
@@ -169,6 +175,23 @@ fn respond(lines: Lines) -> Response {
     ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response()
 }
 
+/// The lines of the next of `entries`: of all, or of as many as fill a block; `read` is the last.
+fn write(entries: &mut VecDeque<Entry>, form: &mut Form, read: &mut Seq) -> Vec<String> {
+    let (mut lines, mut bytes) = (Vec::new(), 0);
+    while bytes < BLOCK_BYTES
+        && let Some(entry) = entries.pop_front()
+    {
+        let written = match form {
+            Form::Log { private } => vec![entry_line(&entry, *private)],
+            Form::AgUi(export) => texts(&export.take(&entry)),
+        };
+        bytes += written.iter().map(String::len).sum::<usize>();
+        lines.extend(written);
+        *read = entry.seq;
+    }
+    lines
+}
+
 /// The lines of an export that are still to come.
 #[derive(Debug)]
 struct Lines {
@@ -179,6 +202,8 @@ struct Lines {
     /// The entry read last.
     read: Seq,
     form: Form,
+    /// Read and not written yet.
+    unwritten: VecDeque<Entry>,
     /// Written and not given yet.
     lines: Vec<String>,
 }
@@ -186,14 +211,14 @@ struct Lines {
 impl Lines {
     /// The next lines; nothing at the end.
     async fn next(&mut self) -> Result<String, Broken> {
-        while self.lines.is_empty() && self.read < self.position.seq {
-            for entry in self.read_on().await? {
-                self.read = entry.seq;
-                match &mut self.form {
-                    Form::Log { private } => self.lines.push(entry_line(&entry, *private)),
-                    Form::AgUi(export) => self.lines.extend(texts(&export.take(&entry))),
+        while self.lines.is_empty() {
+            if self.unwritten.is_empty() {
+                if self.read >= self.position.seq {
+                    break;
                 }
+                self.unwritten = self.read_on().await?.into();
             }
+            self.lines = write(&mut self.unwritten, &mut self.form, &mut self.read);
         }
         let mut block = String::new();
         for line in self.lines.drain(..) {
@@ -221,3 +246,6 @@ impl Lines {
         Ok(entries)
     }
 }
+
+#[cfg(test)]
+mod tests;

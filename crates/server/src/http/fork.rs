@@ -8,7 +8,8 @@ use serde_json::json;
 use threadcast_agui::ids::ThreadId;
 use threadcast_hub::clock;
 use threadcast_run_registry::fork::{ForkError, fork as fork_of};
-use threadcast_thread_log::engine::{Head, Outcome};
+use threadcast_thread_log::engine::Outcome;
+use threadcast_thread_log::position::Seq;
 use threadcast_thread_log::principal::Principal;
 use threadcast_wire::error_body::ErrorBody;
 use threadcast_wire::error_code::ErrorCode;
@@ -37,7 +38,7 @@ pub(crate) async fn fork(
     let live = app.hub.live(&to).await?;
     let appended = match live.append(append).await? {
         Outcome::Appended(appended) => appended,
-        Outcome::Refused(refused) => return Err(exists(&to, &refused.head)),
+        Outcome::Refused(refused) => return Err(exists(&to, Seq::ZERO, refused.head.seq)),
     };
     let mut response = json_response(&json!({
         "threadId": to, "epoch": appended.epoch, "seq": appended.last, "from": from,
@@ -65,12 +66,15 @@ async fn new_thread(app: &App, request: Request) -> Result<ThreadId, HttpError> 
     }))
 }
 
-/// That a thread which was to begin has a log.
-pub(super) fn exists(thread: &ThreadId, head: &Head) -> HttpError {
-    let seq = head.seq;
-    let message = format!("thread `{thread}` has a log of {seq} entries, none was expected");
+/// That a thread of which its maker wrote `expected` entries has a log of `found`.
+pub(super) fn exists(thread: &ThreadId, expected: Seq, found: Seq) -> HttpError {
+    let expected = match expected {
+        Seq::ZERO => "none was".to_owned(),
+        expected => format!("{expected} were"),
+    };
+    let message = format!("thread `{thread}` has a log of {found} entries, {expected} expected");
     let body = ErrorBody::new(ErrorCode::ThreadExists, message);
-    body.with_details(json!({ "seq": seq })).into()
+    body.with_details(json!({ "seq": found })).into()
 }
 
 impl From<ForkError> for HttpError {

@@ -11,8 +11,11 @@ use axum::response::Response;
 use http::StatusCode;
 use http_body_util::BodyExt;
 use serde_json::json;
+use threadcast_agui::ids::ThreadId;
+use threadcast_hub::hub::Hub;
 use threadcast_wire::error_code::ErrorCode;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::errors::HttpError;
@@ -21,6 +24,7 @@ use super::router::App;
 use super::threads::{json_response, thread_id};
 
 mod making;
+mod unread;
 
 use making::{Import, Imported};
 
@@ -43,14 +47,9 @@ pub(crate) async fn import(
     let (hub, stop) = (app.hub.clone(), app.stop.clone());
     let importing = async move {
         let _seat = seat;
-        let mut import = Import::begin(hub, thread).await?;
         let mut body = request.into_body();
-        let ended = tokio::select! {
-            ended = import.read(&mut body) => ended,
-            () = stop.cancelled() => Err(stopping()),
-        };
+        let ended = import_from(hub, thread, stop, &mut body).await;
         if ended.is_err() {
-            import.undo().await;
             tokio::spawn(timeout(DRAIN_WAIT, drain(body)));
         }
         ended
@@ -65,11 +64,21 @@ pub(crate) async fn import(
     Ok(response)
 }
 
+async fn import_from(
+    hub: Hub,
+    thread: ThreadId,
+    stop: CancellationToken,
+    body: &mut Body,
+) -> Result<Imported, HttpError> {
+    let mut import = Import::begin(hub, thread, stop).await?;
+    let ended = import.read(body).await;
+    if ended.is_err() {
+        import.undo().await;
+    }
+    ended
+}
+
 /// Reads on for a caller who is told an error only when it has sent what it is sending.
 async fn drain(mut body: Body) {
     while let Some(Ok(_)) = body.frame().await {}
-}
-
-fn stopping() -> HttpError {
-    HttpError::new(ErrorCode::Unavailable, "the hub stops")
 }

@@ -1,7 +1,7 @@
 //! A thread that is being made of the lines of an export.
 //!
-//! Invariant: until the log is whole it is this import's alone, by its lease; so what there is of it
-//! can be removed.
+//! Invariant: until the log is whole the import's lease stands in it, and nowhere else; so what there
+//! is of it can be found and removed, whatever became of an append.
 
 use std::time::Duration;
 
@@ -17,13 +17,17 @@ use threadcast_hub::live_thread::LiveThread;
 use threadcast_hub::owned::Owned;
 use threadcast_run_registry::export::EXPORT_LINE_BYTES_MAX;
 use threadcast_run_registry::import::{ImportError, ImportStart, Importer};
-use threadcast_thread_log::engine::{Append, Appended, Durability, Guard, Outcome, RefusedReason};
-use threadcast_thread_log::lease::{LeaseChange, LeaseToken};
+use threadcast_thread_log::engine::{Append, Appended, Outcome, Refused};
+use threadcast_thread_log::error::EngineError;
+use threadcast_thread_log::lease::LeaseToken;
+use threadcast_thread_log::position::Seq;
 use threadcast_thread_log::principal::Principal;
 use threadcast_wire::error_body::ErrorBody;
 use threadcast_wire::error_code::ErrorCode;
 use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
 
+use super::unread::Unread;
 use crate::http::delete;
 use crate::http::errors::HttpError;
 use crate::http::fork::exists;
@@ -48,14 +52,24 @@ pub(super) struct Import {
     importer: Importer,
     lease: LeaseToken,
     appended: Option<Appended>,
-    /// Whether the log may be whole, and free for others.
-    may_be_whole: bool,
-    /// While it lives, nobody takes the thread for one whose owner is gone.
-    _owned: Owned,
+    /// While it lives, nobody takes the thread for one whose owner is gone. None until something is
+    /// appended: the thread may have an owner of its own.
+    owned: Option<Owned>,
+    stop: CancellationToken,
 }
 
 impl Import {
-    pub(super) async fn begin(hub: Hub, thread: ThreadId) -> Result<Self, HttpError> {
+    /// # Errors
+    /// The thread has a log, or the log store failed.
+    pub(super) async fn begin(
+        hub: Hub,
+        thread: ThreadId,
+        stop: CancellationToken,
+    ) -> Result<Self, HttpError> {
+        let head = hub.engine().head(&thread).await?;
+        if !head.epochs.is_empty() {
+            return Err(exists(&thread, Seq::ZERO, head.seq));
+        }
         let live = hub.live(&thread).await?;
         let lease = LeaseToken(random::hex(16).into());
         let importer = Importer::new(ImportStart {
@@ -66,30 +80,32 @@ impl Import {
             node: hub.node().clone(),
         });
         Ok(Self {
-            _owned: live.own(),
             hub,
             live,
             importer,
             lease,
             appended: None,
-            may_be_whole: false,
+            owned: None,
+            stop,
         })
     }
 
     pub(super) async fn read(&mut self, body: &mut Body) -> Result<Imported, HttpError> {
-        let mut unread = Vec::new();
+        let mut unread = Unread::default();
         while let Some(piece) = self.next_piece(body).await? {
-            unread.extend_from_slice(&piece);
-            self.take_lines(&mut unread).await?;
+            unread.add(&piece);
+            while let Some(line) = unread.next_line() {
+                self.take_line(&line).await?;
+            }
             if unread.len() > EXPORT_LINE_BYTES_MAX {
                 return Err(too_long());
             }
         }
-        if !unread.is_empty() {
-            self.take_line(&unread).await?;
+        let last = unread.into_rest();
+        if !last.is_empty() {
+            self.take_line(&last).await?;
         }
         self.importer.finish().map_err(refused)?;
-        self.may_be_whole = true;
         while let Some(append) = self.importer.next_append() {
             self.append(append).await?;
         }
@@ -116,7 +132,9 @@ impl Import {
         }
         let gives_up = Instant::now() + MORE_WAIT;
         loop {
-            match timeout(BEAT_EVERY, timeout_at(gives_up, body.frame())).await {
+            let more = timeout(BEAT_EVERY, timeout_at(gives_up, body.frame()));
+            let more = self.stop.run_until_cancelled(more).await;
+            match more.ok_or_else(stopping)? {
                 Ok(Ok(None)) => return Ok(None),
                 Ok(Ok(Some(frame))) => {
                     let frame = frame.map_err(|error| broken_off(&error))?;
@@ -132,17 +150,6 @@ impl Import {
         }
     }
 
-    /// Takes the whole lines in `unread`, and appends all of them.
-    async fn take_lines(&mut self, unread: &mut Vec<u8>) -> Result<(), HttpError> {
-        let mut taken = 0;
-        while let Some(length) = unread[taken..].iter().position(|byte| *byte == b'\n') {
-            self.take_line(&unread[taken..taken + length]).await?;
-            taken += length + 1;
-        }
-        unread.drain(..taken);
-        Ok(())
-    }
-
     async fn take_line(&mut self, line: &[u8]) -> Result<(), HttpError> {
         let line = std::str::from_utf8(line).map_err(|_| refused_as("the body is no UTF-8"))?;
         if line.trim().is_empty() {
@@ -155,61 +162,58 @@ impl Import {
         Ok(())
     }
 
+    /// Never dropped half way: whoever undoes the import would ask before the append is made.
     async fn append(&mut self, append: Append) -> Result<(), HttpError> {
+        if self.stop.is_cancelled() {
+            return Err(stopping());
+        }
+        self.owned.get_or_insert_with(|| self.live.own());
+        let appended = self.admitted(append).await?;
+        self.importer.appended(&appended);
+        self.appended = Some(appended);
+        Ok(())
+    }
+
+    async fn beat(&self) -> Result<(), HttpError> {
+        if let Some(beat) = self.importer.beat() {
+            self.admitted(beat).await?;
+        }
+        Ok(())
+    }
+
+    async fn admitted(&self, append: Append) -> Result<Appended, HttpError> {
+        let written = append.known.seq;
         match self.live.append(append).await? {
-            Outcome::Appended(appended) => {
-                self.importer.appended(&appended);
-                self.appended = Some(appended);
-                Ok(())
-            }
-            Outcome::Refused(refused) if self.appended.is_none() => {
-                Err(exists(self.live.thread(), &refused.head))
-            }
-            Outcome::Refused(refused) => Err(self.lost(refused.reason)),
+            Outcome::Appended(appended) => Ok(appended),
+            Outcome::Refused(refused) => Err(self.lost(&refused, written)),
         }
     }
 
-    /// Somebody deleted what was imported so far.
-    fn lost(&mut self, reason: RefusedReason) -> HttpError {
-        tracing::warn!(?reason, "import lost its thread");
-        self.appended = None;
-        let thread = self.live.thread();
-        let message = format!("thread `{thread}` was deleted while it was imported");
-        HttpError::new(ErrorCode::NotFound, message)
+    /// Somebody else wrote to the thread, or deleted what was imported so far.
+    fn lost(&self, refused: &Refused, written: Seq) -> HttpError {
+        let (thread, head) = (self.live.thread(), &refused.head);
+        let reason = refused.reason;
+        tracing::warn!(?reason, found = %head.seq, expected = %written, "import lost its thread");
+        if head.epochs.is_empty() {
+            let message = format!("thread `{thread}` was deleted while it was imported");
+            return HttpError::new(ErrorCode::NotFound, message);
+        }
+        exists(thread, written, head.seq)
     }
 
-    async fn beat(&mut self) -> Result<(), HttpError> {
-        if self.appended.is_none() {
-            return Ok(());
-        }
-        let beat = Append {
-            thread: self.live.thread().clone(),
-            known: self.live.head(),
-            may_create: false,
-            guard: Guard {
-                lease: Some(self.lease.clone()),
-                ..Guard::default()
-            },
-            lease: LeaseChange::Renew,
-            source: None,
-            entries: Vec::new(),
-            record: None,
-            durability: Durability::Held,
-        };
-        match self.live.append(beat).await? {
-            Outcome::Appended(_) => Ok(()),
-            Outcome::Refused(refused) => Err(self.lost(refused.reason)),
-        }
-    }
-
-    /// Removes what was appended: half a log is another log.
+    /// Removes what was appended: half a log is another log. It is there if the import's lease is:
+    /// what became of the last append may be unknown.
     pub(super) async fn undo(self) {
-        if self.appended.is_none() || self.may_be_whole {
-            return;
-        }
         let thread = self.live.thread();
-        let note = delete::note(&Principal::anonymous());
-        if let Err(error) = self.hub.engine().delete(thread, note).await {
+        let undone = async {
+            let head = self.hub.engine().head(thread).await?;
+            if head.lease.is_some_and(|lease| lease.token == self.lease) {
+                let note = delete::note(&Principal::anonymous());
+                self.hub.engine().delete(thread, note).await?;
+            }
+            Ok::<_, EngineError>(())
+        };
+        if let Err(error) = undone.await {
             tracing::warn!(%error, "half an import was not removed");
         }
     }
@@ -237,3 +241,10 @@ fn too_long() -> HttpError {
     body.with_details(json!({ "limit": EXPORT_LINE_BYTES_MAX }))
         .into()
 }
+
+fn stopping() -> HttpError {
+    HttpError::new(ErrorCode::Unavailable, "the hub stops")
+}
+
+#[cfg(test)]
+mod tests;

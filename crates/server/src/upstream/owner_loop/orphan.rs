@@ -7,6 +7,7 @@ use threadcast_agui::json::RawJson;
 use threadcast_hub::hub::{Hub, Start};
 use threadcast_run_registry::ending::Ending;
 use threadcast_run_registry::owner::Owner;
+use threadcast_run_registry::registry::RunRecord;
 use threadcast_thread_log::error::EngineError;
 use tokio::time::sleep;
 
@@ -31,7 +32,7 @@ pub(super) async fn end_orphan(hub: &Hub, start: Start, reason: &str) {
     };
     let may_have_called = start.live.with_fold(|fold| {
         let run = fold.registry().run(&start.run);
-        run.is_some_and(|run| run.is_dispatched)
+        run.is_some_and(RunRecord::may_have_been_called)
     });
     let ending = if may_have_called {
         Ending::Lost
