@@ -16,6 +16,7 @@ pub mod http;
 pub mod live_agents;
 pub mod measure;
 pub mod node;
+pub mod options;
 pub mod program;
 pub mod recording;
 pub mod replay;

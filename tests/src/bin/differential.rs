@@ -2,46 +2,19 @@
 //! AG-UI client.
 
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use anyhow::{Context, bail};
 use threadcast_tests::differential::{compare, report};
+use threadcast_tests::options::{fresh_seed, read_numbers};
 
 /// Streams that are read differently are told up to this many.
 const REPORTS_MAX: usize = 5;
 
-struct Options {
-    histories: u64,
-    seed: u64,
-}
-
-impl Options {
-    fn read(mut args: impl Iterator<Item = String>) -> anyhow::Result<Self> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
-        let mut options = Self {
-            histories: 100_000,
-            seed: now.as_millis() as u64,
-        };
-        while let Some(name) = args.next() {
-            let value = args
-                .next()
-                .with_context(|| format!("`{name}` has no value"))?;
-            let number = value
-                .parse()
-                .with_context(|| format!("`{name} {value}` is no number"))?;
-            match name.as_str() {
-                "--histories" => options.histories = number,
-                "--seed" => options.seed = number,
-                _ => bail!("there is no option `{name}`"),
-            }
-        }
-        Ok(options)
-    }
-}
-
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
-    let Options { histories, seed } = Options::read(std::env::args().skip(1))?;
+    let (mut histories, mut seed) = (100_000, fresh_seed()?);
+    let options = [("--histories", &mut histories), ("--seed", &mut seed)];
+    read_numbers(std::env::args().skip(1), options)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let oracles = cores.min(histories.max(1));
     println!("{histories} histories from seed {seed}, {oracles} processes of the client");

@@ -1,46 +1,19 @@
 //! `cargo xtask torture`: kills a hub on disk at random moments, under load, and tells what was lost.
 
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
-use anyhow::{Context, bail};
+use threadcast_tests::options::{fresh_seed, read_numbers};
 use threadcast_tests::torture::torture;
 
 /// Problems are told up to this many.
 const PROBLEMS_MAX: usize = 20;
 
-struct Options {
-    kills: u64,
-    seed: u64,
-}
-
-impl Options {
-    fn read(mut args: impl Iterator<Item = String>) -> anyhow::Result<Self> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
-        let mut options = Self {
-            kills: 200,
-            seed: now.as_millis() as u64,
-        };
-        while let Some(name) = args.next() {
-            let value = args
-                .next()
-                .with_context(|| format!("`{name}` has no value"))?;
-            let number = value
-                .parse()
-                .with_context(|| format!("`{name} {value}` is no number"))?;
-            match name.as_str() {
-                "--kills" => options.kills = number,
-                "--seed" => options.seed = number,
-                _ => bail!("there is no option `{name}`"),
-            }
-        }
-        Ok(options)
-    }
-}
-
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
-    let Options { kills, seed } = Options::read(std::env::args().skip(1))?;
+    let (mut kills, mut seed) = (200, fresh_seed()?);
+    let options = [("--kills", &mut kills), ("--seed", &mut seed)];
+    read_numbers(std::env::args().skip(1), options)?;
     println!("{kills} kills from seed {seed}");
     let began = Instant::now();
     let report = torture(kills, seed).await;
