@@ -1,8 +1,8 @@
 //! How much of a log may go: through which entry it is trimmed.
 //!
 //! A log is cut between runs only, in front of what accepted the next one; its latest run always
-//! stays, and so does all that an interrupted run needs whose interrupts are still asked. Nothing
-//! is trimmed here: who trims makes a checkpoint of the fold at the cut first.
+//! stays, and so does all that an interrupted run needs whose answers may still come or go out again.
+//! Nothing is trimmed here: who trims makes a checkpoint of the fold at the cut first.
 //!
 //! Invariant: what stays begins with a run, and the same facts give the same cut.
 
@@ -10,7 +10,7 @@ use threadcast_thread_log::entry::Millis;
 use threadcast_thread_log::position::Seq;
 
 use crate::fold::Fold;
-use crate::registry::RunRecord;
+use crate::registry::{Ended, RaisedInterrupt, RunRecord};
 
 /// How much is kept; what is not named is not bounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Extent {
     pub spans: Vec<Span>,
     /// The last entry.
     pub head: Seq,
-    /// From here on entries are needed: the interrupted run whose interrupts are asked, or the run
+    /// From here on entries are needed: the interrupted run whose answers may come, or the run
     /// whose tools and context it carries on.
     pub needed_from: Option<Seq>,
 }
@@ -66,33 +66,28 @@ impl Extent {
 
     /// The entry through which the log is to be trimmed; none if all of it stays.
     pub fn trim_through(&self, retention: &Retention, now: Millis) -> Option<Seq> {
-        let cuts = self.cuts();
+        let last_cut = self.last_cut();
         let wanted = [
             retention
                 .age_ms
-                .and_then(|age_ms| self.by_age(&cuts, age_ms, now)),
+                .and_then(|age_ms| self.by_age(last_cut, age_ms, now)),
             retention
                 .entries
-                .and_then(|max| self.by_entries(&cuts, max)),
-            retention.bytes.and_then(|max| self.by_bytes(&cuts, max)),
+                .and_then(|max| self.by_entries(last_cut, max)),
+            retention.bytes.and_then(|max| self.by_bytes(last_cut, max)),
         ];
         let cut = wanted.into_iter().flatten().max()?;
         Some(self.through(cut))
     }
 
-    /// Spans in front of which the log may be cut, by their places.
-    fn cuts(&self) -> Vec<usize> {
-        let places = 1..self.spans.len();
-        let is_allowed = |cut: &usize| {
-            let has_ended = self.spans[..*cut]
-                .iter()
-                .all(|span| span.ended_at.is_some());
-            has_ended
-                && self
-                    .needed_from
-                    .is_none_or(|needed| self.spans[*cut].first <= needed)
-        };
-        places.take_while(is_allowed).collect()
+    /// The place of the last span in front of which the log may be cut, as it may be in front of
+    /// every earlier one but the first; 0 if there is none.
+    fn last_cut(&self) -> usize {
+        let has_ended = |span: &&Span| span.ended_at.is_some();
+        let ended = self.spans.iter().take_while(has_ended).count();
+        let is_kept = |span: &&Span| self.needed_from.is_none_or(|needed| span.first <= needed);
+        let later = self.spans.iter().skip(1).take(ended);
+        later.take_while(is_kept).count()
     }
 
     /// The last entry in front of a span.
@@ -102,32 +97,36 @@ impl Extent {
     }
 
     /// The last cut that leaves nothing behind it but what is old enough.
-    fn by_age(&self, cuts: &[usize], age_ms: u64, now: Millis) -> Option<usize> {
+    fn by_age(&self, last_cut: usize, age_ms: u64, now: Millis) -> Option<usize> {
         let is_old = |at: Millis| at.0.saturating_add(age_ms) <= now.0;
-        let is_wanted = |cut: &&usize| self.spans[**cut - 1].ended_at.is_some_and(is_old);
-        cuts.iter().take_while(is_wanted).last().copied()
+        let may_go = self.spans[..last_cut].iter();
+        let old = may_go.take_while(|span| span.ended_at.is_some_and(is_old));
+        Some(old.count()).filter(|cut| *cut > 0)
     }
 
     /// The first cut after which few enough entries are left, or the last there is.
-    fn by_entries(&self, cuts: &[usize], max: u64) -> Option<usize> {
-        let left = |cut: usize| self.head.get() - self.through(cut).get();
-        let all = self.head.get() + 1 - self.spans.first()?.first.get();
-        first_within(cuts, all, max, left)
+    fn by_entries(&self, last_cut: usize, max: u64) -> Option<usize> {
+        let left = |span: &Span| self.head.get() + 1 - span.first.get();
+        if left(self.spans.first()?) <= max {
+            return None;
+        }
+        let mut cuts = 1..=last_cut;
+        let enough = cuts.find(|cut| left(&self.spans[*cut]) <= max);
+        enough.or(Some(last_cut)).filter(|cut| *cut > 0)
     }
 
     /// The same for bytes.
-    fn by_bytes(&self, cuts: &[usize], max: u64) -> Option<usize> {
-        let left = |cut: usize| self.spans[cut..].iter().map(|span| span.bytes).sum();
-        first_within(cuts, left(0), max, left)
+    fn by_bytes(&self, last_cut: usize, max: u64) -> Option<usize> {
+        let mut left: u64 = self.spans.iter().map(|span| span.bytes).sum();
+        if left <= max {
+            return None;
+        }
+        let enough = (1..=last_cut).find(|cut| {
+            left -= self.spans[*cut - 1].bytes;
+            left <= max
+        });
+        enough.or(Some(last_cut)).filter(|cut| *cut > 0)
     }
-}
-
-fn first_within(cuts: &[usize], all: u64, max: u64, left: impl Fn(usize) -> u64) -> Option<usize> {
-    if all <= max {
-        return None;
-    }
-    let enough = cuts.iter().find(|cut| left(**cut) <= max);
-    enough.or_else(|| cuts.last()).copied()
 }
 
 impl Span {
@@ -147,13 +146,28 @@ fn begin(run: &RunRecord) -> Seq {
     Seq::new(first).expect("what is before a seq is one")
 }
 
-/// Asked is what has no answer, and what clients still hold pending because all that answered it
-/// failed: the answers may go out again.
+/// What a later run can carry on: the latest interrupted run, for as long as its answers may come,
+/// or go out again. Once they cannot, they never can, so a cut that was allowed stays allowed
+/// whatever is accepted since.
 fn needed_from(fold: &Fold) -> Option<Seq> {
     let registry = fold.registry();
     let interrupts = registry.interrupts();
-    let is_asked = interrupts.has_open() || !fold.conversation().pending_interrupts().is_empty();
-    let asked = interrupts.latest_run().filter(|_| is_asked)?;
-    let asked = registry.run(asked)?;
+    let of = interrupts.latest_run()?;
+    let may_go_out = |raised: &RaisedInterrupt| {
+        let answer = interrupts.answer(of, &raised.interrupt.id);
+        let taker = answer.and_then(|answer| registry.run(&answer.run));
+        taker.is_none_or(|taker| may_have_failed(fold, taker))
+    };
+    let raised = interrupts.latest();
+    // A question list that is empty is answered by an empty one, any time.
+    let is_needed = raised.is_empty() || raised.iter().any(may_go_out);
+    let asked = registry.run(of).filter(|_| is_needed)?;
     Some(begin(asked).min(asked.input()))
+}
+
+/// Whether a run failed or still may: behind its end a late failure counts until something else is
+/// decided (docs/protocol.md §8.7).
+fn may_have_failed(fold: &Fold, run: &RunRecord) -> bool {
+    let is_last_word = |ended: Ended| ended.seq == fold.versions().control;
+    run.has_failed() || run.ended.is_none_or(is_last_word)
 }
