@@ -81,13 +81,7 @@ impl RawJson {
 
     /// The same with another bound of the depth.
     pub(crate) fn parse_within(json: &str, depth_max: usize) -> Result<Self, JsonError> {
-        serde_json::from_str::<IgnoredAny>(json).map_err(|error| syntax(&error))?;
-        let trimmed = json.trim_matches([' ', '\t', '\n', '\r']);
-        let structure = check_structure(trimmed, depth_max)?;
-        Ok(match structure {
-            LineBreaks::None => Self(Arc::from(trimmed)),
-            LineBreaks::Some => Self(Arc::from(trimmed.replace(['\n', '\r'], ""))),
-        })
+        checked_within(json, depth_max).map(|json| Self(json.into()))
     }
 
     /// The text of `value`.
@@ -131,6 +125,24 @@ impl RawJson {
     pub fn as_raw_value(&self) -> &RawValue {
         serde_json::from_str(&self.0).expect("raw JSON was checked when it was made")
     }
+}
+
+/// What [`RawJson::parse`] would keep, for who reads it at once: a copy is made only without line
+/// breaks.
+///
+/// # Errors
+/// As [`RawJson::parse`].
+pub(crate) fn checked(json: &str) -> Result<Cow<'_, str>, JsonError> {
+    checked_within(json, DEPTH_MAX)
+}
+
+fn checked_within(json: &str, depth_max: usize) -> Result<Cow<'_, str>, JsonError> {
+    serde_json::from_str::<IgnoredAny>(json).map_err(|error| syntax(&error))?;
+    let trimmed = json.trim_matches([' ', '\t', '\n', '\r']);
+    Ok(match check_structure(trimmed, depth_max)? {
+        LineBreaks::None => Cow::Borrowed(trimmed),
+        LineBreaks::Some => Cow::Owned(trimmed.replace(['\n', '\r'], "")),
+    })
 }
 
 impl AsRef<str> for RawJson {

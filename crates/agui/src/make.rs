@@ -161,6 +161,25 @@ pub fn messages_snapshot(messages: &[Message]) -> Event {
     )
 }
 
+/// Writes the JSON of [`messages_snapshot`] in pieces of a message each, so that a long list takes
+/// no memory of its own.
+pub fn write_messages_snapshot<'m>(
+    messages: impl IntoIterator<Item = &'m Message>,
+    mut push: impl FnMut(&str),
+) {
+    let empty = messages_snapshot(&[]).json;
+    let (begin, end) = empty.as_str().split_at(empty.as_str().len() - "]}".len());
+    push(begin);
+    let mut piece = String::new();
+    for message in messages {
+        message.write(&mut piece);
+        push(&piece);
+        piece.clear();
+        piece.push(',');
+    }
+    push(end);
+}
+
 /// The whole state.
 pub fn state_snapshot(snapshot: &Value) -> Event {
     event(

@@ -3,7 +3,7 @@
 use crate::content::Content;
 use crate::fields::{self, Fields, ReadError};
 use crate::ids::{MessageId, SubagentRunId, ToolCallId};
-use crate::json::{Extra, Metadata, RawJson};
+use crate::json::{self, Extra, Metadata, RawJson};
 use crate::text::Escaped;
 use crate::write::{ObjectWriter, push_array};
 
@@ -24,7 +24,7 @@ impl Message {
     /// # Errors
     /// The text is no JSON, or a described member is missing or has a wrong value.
     pub fn read(json: &str) -> Result<Option<Self>, ReadError> {
-        Self::from_checked(RawJson::parse(json)?.as_str())
+        Self::from_checked(&json::checked(json)?)
     }
 
     pub(crate) fn from_checked(json: &str) -> Result<Option<Self>, ReadError> {

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use threadcast_run_registry::fold::Fold;
-use threadcast_run_registry::snapshot::snapshot;
+use threadcast_run_registry::snapshot::telling;
 use threadcast_thread_log::entry::Millis;
 use threadcast_thread_log::position::Seq;
-use threadcast_wire::hub_frame::{ThreadTag, write_events};
+use threadcast_wire::hub_frame::{ThreadTag, write_events_by};
 use tokio::time::Instant;
 
 use crate::defaults::{BASELINE_ENVELOPE_BYTES, SNAPSHOT_AGE_MAX, SNAPSHOT_ENTRIES_BEHIND_MAX};
@@ -45,15 +45,14 @@ impl BaselineBody {
         if estimate(fold) > bounds.bytes_max {
             return Self::TooLarge;
         }
-        let events = snapshot(fold.conversation());
         let view = view::thread_view_with_state(fold);
-        let mut payload = Vec::new();
-        write_events(
+        let mut payload = Vec::with_capacity(estimate(fold));
+        write_events_by(
             &mut payload,
             tag,
-            Seq::ZERO.next(),
-            fold.head(),
-            events.iter().map(|event| &event.json),
+            (Seq::ZERO.next(), fold.head()),
+            telling(fold.conversation()),
+            |out, event| event.write(|piece| out.extend_from_slice(piece.as_bytes())),
             Some(&view),
         );
         if payload.len() > bounds.bytes_max {

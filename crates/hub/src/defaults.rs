@@ -55,6 +55,10 @@ pub(crate) const LEAVING_ENTRIES: u64 = 4096;
 /// or more JSON than this.
 pub(crate) const LEAVING_BYTES: usize = 512 << 10;
 
+/// … and if the entries since take at least this part of what the last one took: reading them is dearer, byte by byte,
+/// and writing it anew costs more than they did.
+pub(crate) const LEAVING_SHARE: usize = 8;
+
 /// Folds that become bytes at the same time.
 pub(crate) const SAVERS_MAX: usize = 2;
 

@@ -19,6 +19,8 @@ mod reopen;
 mod results;
 mod stand_in;
 
+use std::borrow::Cow;
+
 use threadcast_agui::event::Event;
 use threadcast_agui::ids::MessageId;
 use threadcast_agui::make;
@@ -29,14 +31,58 @@ use crate::verify::RunScope;
 
 pub use older::snapshot_for_older;
 
+/// Messages in order, most of them as the conversation holds them.
+type List<'a> = Vec<Cow<'a, Message>>;
+
+/// One event of a snapshot; a list of messages, which may be all that there is, is not copied.
+#[derive(Debug)]
+pub enum Told<'a> {
+    Event(Box<Event>),
+    Messages(Vec<Cow<'a, Message>>),
+}
+
+impl Told<'_> {
+    /// Writes the event's JSON, the same bytes that [`snapshot`] gives; pieces of it go to `push`.
+    pub fn write(&self, mut push: impl FnMut(&str)) {
+        match self {
+            Self::Event(event) => push(event.json.as_str()),
+            Self::Messages(list) => {
+                make::write_messages_snapshot(list.iter().map(AsRef::as_ref), push);
+            }
+        }
+    }
+
+    fn into_event(self) -> Event {
+        match self {
+            Self::Event(event) => *event,
+            Self::Messages(list) => {
+                let list: Vec<Message> = list.into_iter().map(Cow::into_owned).collect();
+                make::messages_snapshot(&list)
+            }
+        }
+    }
+}
+
+impl From<Event> for Told<'_> {
+    fn from(event: Event) -> Self {
+        Self::Event(event.into())
+    }
+}
+
 /// The events that bring an empty AG-UI client to where `conversation` stands; none when the log
 /// has no run.
 pub fn snapshot(conversation: &Conversation) -> Vec<Event> {
+    let told = telling(conversation).into_iter();
+    told.map(Told::into_event).collect()
+}
+
+/// The same for who only writes them: no message is copied.
+pub fn telling(conversation: &Conversation) -> Vec<Told<'_>> {
     let Some(latest) = conversation.runs().latest() else {
         return Vec::new();
     };
     match conversation.verifier().scope() {
-        Some(scope) => open_run::snapshot(conversation, latest, scope),
+        Some(scope) => open_run::telling(conversation, latest, scope),
         None => of_ended(conversation, latest),
     }
 }
@@ -52,14 +98,14 @@ pub fn leaves_state_out(conversation: &Conversation) -> bool {
 
 /// The calls come behind the list where they change nothing, or in front of it, in a message that
 /// it removes.
-fn of_ended(conversation: &Conversation, latest: &RunEvents) -> Vec<Event> {
+fn of_ended<'a>(conversation: &'a Conversation, latest: &RunEvents) -> Vec<Told<'a>> {
     let runs = conversation.runs();
     let mut events = Vec::new();
     if let Some(before) = pending_before(conversation) {
-        events.push(before.started.clone());
+        events.push(before.started.clone().into());
         push_end(&mut events, before);
     }
-    events.push(latest.started.clone());
+    events.push(latest.started.clone().into());
     let unanswered: Vec<_> = runs
         .started()
         .iter()
@@ -80,11 +126,11 @@ fn of_ended(conversation: &Conversation, latest: &RunEvents) -> Vec<Event> {
         Some(_) => (calls, Vec::new()),
         None => (Vec::new(), calls),
     };
-    let messages: Vec<Message> = conversation.messages().cloned().collect();
-    events.extend(early);
-    events.push(make::messages_snapshot(&messages));
-    events.push(make::state_snapshot(conversation.state()));
-    events.extend(late);
+    let messages = conversation.messages().map(Cow::Borrowed).collect();
+    events.extend(early.into_iter().map(Told::from));
+    events.push(Told::Messages(messages));
+    events.push(make::state_snapshot(conversation.state()).into());
+    events.extend(late.into_iter().map(Told::from));
     push_end(&mut events, latest);
     events
 }
@@ -98,9 +144,9 @@ fn pending_before(conversation: &Conversation) -> Option<&RunEvents> {
     runs.before().filter(|_| is_pending)
 }
 
-fn push_end(events: &mut Vec<Event>, run: &RunEvents) {
-    events.extend(run.finished.clone());
-    events.extend(run.error.clone());
+fn push_end<T: From<Event>>(events: &mut Vec<T>, run: &RunEvents) {
+    events.extend(run.finished.clone().map(T::from));
+    events.extend(run.error.clone().map(T::from));
 }
 
 /// An id that no message has, and the open run has not told of.

@@ -57,9 +57,10 @@ pub async fn measure(entries: usize) {
         let head = run_to_end(&hub, "long", "long").await;
         let rate = head as f64 / began.elapsed().as_secs_f64();
         println!("{name}: {head} entries from agent to viewer, {rate:.0} a second");
-        hub.stop().await;
+        hub.kill().await;
 
-        for (end, is_killed) in [("stopped", false), ("killed", true)] {
+        // In this order, for a hub that is stopped keeps the folds that it holds.
+        for (end, is_killed) in [("killed", true), ("stopped", false)] {
             let (mut opening, mut times, mut bytes) = (Times::default(), Times::default(), 0);
             for _ in 0..RESTARTS {
                 let hub = start(&[], &args).await;

@@ -1,9 +1,10 @@
-//! When the fold of a live thread is kept: as its log grows, and when the thread leaves memory.
+//! When the fold of a live thread is kept: as its log grows, and when the thread comes to rest or
+//! leaves memory.
 //!
 //! Off the delivery path: a clone, which shares messages and state, is made while the fold is
 //! looked at; it becomes bytes on another thread. Invariant: of one thread one fold is written at a
 //! time, and what all of them take on the store stays in proportion to its log, for each covers at
-//! least half as many bytes of it as the one before took.
+//! least an eighth as many bytes of it as the one before took.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,7 +16,7 @@ use tracing::Instrument;
 
 use super::Live;
 use crate::checkpoints::keep;
-use crate::defaults::{CHECKPOINT_BYTES, LEAVING_BYTES, LEAVING_ENTRIES};
+use crate::defaults::{CHECKPOINT_BYTES, LEAVING_BYTES, LEAVING_ENTRIES, LEAVING_SHARE};
 use crate::threads::Threads;
 
 /// What was folded since a checkpoint was last made.
@@ -39,7 +40,7 @@ impl Since {
     fn is_worth_keeping(self, head: Seq) -> bool {
         let entries = head.get() - self.seq.get();
         let is_much = entries > LEAVING_ENTRIES || self.bytes > LEAVING_BYTES;
-        is_much && self.bytes >= self.checkpoint_bytes / 2
+        is_much && self.bytes >= self.checkpoint_bytes / LEAVING_SHARE
     }
 
     /// From here on is counted what comes, whether or not the checkpoint made now is kept: what
@@ -54,7 +55,9 @@ impl Live {
     pub(super) fn keep_if_due(self: &Arc<Self>) {
         let fold = {
             let mut folded = self.folded.lock();
-            if !folded.since.is_much() || self.is_saving.swap(true, Ordering::AcqRel) {
+            let is_due = folded.since.is_much()
+                || is_at_rest(folded.fold()) && folded.since.is_worth_keeping(folded.fold().head());
+            if !is_due || self.is_saving.swap(true, Ordering::AcqRel) {
                 return;
             }
             let fold = folded.fold().clone();
@@ -85,6 +88,11 @@ impl Live {
             self.threads.savers().spawn_on(saving, &runtime);
         }
     }
+}
+
+/// Whether no run goes on, so that the log does not either for a while.
+fn is_at_rest(fold: &Fold) -> bool {
+    fold.registry().active().is_none() && fold.conversation().verifier().active_run().is_none()
 }
 
 impl Threads {

@@ -246,6 +246,20 @@ async fn a_fold_is_kept_as_its_log_grows() {
     assert_eq!(opened(&again).await, text(&folded(&rig.engine, head).await));
 }
 
+/// A hub that is killed between two runs opens the thread as quickly as one that was stopped.
+#[tokio::test]
+async fn a_thread_that_comes_to_rest_behind_a_long_run_is_kept_while_it_is_in_memory() {
+    let rig = Rig::new();
+    let live = rig.hub.live(&thread("t")).await.unwrap();
+    for (number, pieces, expected) in [(1, 10, None), (2, 5000, Some(()))] {
+        let head = rig.engine.write("t", run("t", number, pieces)).await;
+        rig.until(|hub| live.head().seq == head && hub.task_count() == 1)
+            .await;
+        let kept = kept(&rig).await.map(|checkpoint| checkpoint.seq);
+        assert_eq!(kept, expected.map(|()| head));
+    }
+}
+
 #[tokio::test]
 async fn a_long_thread_that_leaves_memory_is_kept_and_a_short_one_is_not() {
     let rig = Rig::new();

@@ -7,8 +7,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use serde_json::Value;
+use threadcast_agui::content::Content;
 use threadcast_agui::message::{Message, MessageBody};
 use threadcast_agui::patch::Patch;
+use threadcast_agui::text::Escaped;
 
 use crate::conversation::size::{Growth, message_bytes};
 use crate::patch::measure::json_bytes;
@@ -71,16 +73,36 @@ impl Held {
 }
 
 impl Held {
-    /// The same as from the message alone; its JSON is written to `scratch`, in place of what stood
-    /// there, so that many messages take one buffer.
-    pub(super) fn measured(message: Message, scratch: &mut String) -> Self {
+    /// The same as from the message alone; its JSON but for its text is written to `scratch`, in
+    /// place of what stood there, so that many messages take one small buffer.
+    pub(super) fn measured(mut message: Message, scratch: &mut String) -> Self {
+        let text = text_of(&mut message.body).map(std::mem::take);
         scratch.clear();
         message.write(scratch);
+        let text_bytes = text.as_ref().map_or(0, Escaped::len);
+        if let (Some(place), Some(text)) = (text_of(&mut message.body), text) {
+            *place = text;
+        }
         Self {
             message: message.into(),
-            bytes: scratch.len(),
+            bytes: scratch.len() + text_bytes,
             content_bytes: None,
         }
+    }
+}
+
+/// The text that is written as it is.
+fn text_of(body: &mut MessageBody) -> Option<&mut Escaped> {
+    match body {
+        MessageBody::Assistant { content, .. } => content.as_mut(),
+        MessageBody::Developer { content, .. }
+        | MessageBody::Reasoning { content, .. }
+        | MessageBody::System { content, .. } => Some(content),
+        MessageBody::Tool { content, .. } | MessageBody::User { content, .. } => match content {
+            Content::Text(text) => Some(text),
+            Content::Parts(_) => None,
+        },
+        MessageBody::Activity { .. } => None,
     }
 }
 

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 use threadcast_agui::event::{Event, TextRole};
 use threadcast_agui::ids::MessageId;
 use threadcast_agui::make;
-use threadcast_agui::message::Message;
 
 use crate::conversation::{Conversation, StartedCall};
+use crate::snapshot::List;
 use crate::snapshot::results::Results;
 use crate::verify::{Owners, RunScope};
 
@@ -82,9 +82,9 @@ impl<'a> Reopening<'a> {
     }
 
     /// Whether a list of `messages` tells nothing that this run has not told.
-    pub(super) fn has_told_all_of(&self, messages: &[Message]) -> bool {
+    pub(super) fn has_told_all_of(&self, messages: &List<'_>) -> bool {
         let mut told = Owners::default();
-        told.seed_all(messages);
+        told.seed_all(messages.iter().map(AsRef::as_ref));
         told.is_part_of(&self.scope.owners)
     }
 

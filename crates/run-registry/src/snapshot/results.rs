@@ -3,6 +3,7 @@
 //! Only a result tells it, and a result makes a message. So results that would land where they
 //! stand are left out of the list and given as they came.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use threadcast_agui::event::Event;
@@ -11,6 +12,7 @@ use threadcast_agui::make;
 use threadcast_agui::message::{Message, MessageBody};
 
 use crate::conversation::Conversation;
+use crate::snapshot::List;
 use crate::verify::{Owners, RunScope};
 
 /// Results that are given instead of listed.
@@ -99,9 +101,9 @@ impl<'a> Results<'a> {
     }
 
     /// What is listed.
-    pub(super) fn list(&self) -> Vec<Message> {
+    pub(super) fn list(&self) -> List<'a> {
         let listed = self.listed.iter();
-        listed.map(|(_, message)| Message::clone(message)).collect()
+        listed.map(|(_, message)| Cow::Borrowed(*message)).collect()
     }
 
     /// Notes the owners that what is given tells.

@@ -12,12 +12,13 @@ use threadcast_agui::make;
 use threadcast_agui::message::{Message, MessageBody, ToolCall};
 use threadcast_agui::text::Escaped;
 
+use crate::snapshot::List;
 use crate::verify::{Owner, Owners};
 
 /// A run's input that tells `owners` to a client that holds `list`, and changes nothing else.
 ///
 /// Left out is what no message in `list` can carry.
-pub(super) fn input(owners: &Owners, list: &[Message]) -> Vec<Message> {
+pub(super) fn input(owners: &Owners, list: &List<'_>) -> Vec<Message> {
     let held: HashSet<_> = list.iter().map(|message| &message.id).collect();
     let mut input = Vec::new();
     for (id, owner) in sorted(&owners.messages).filter(|(id, _)| held.contains(id)) {

@@ -39,7 +39,7 @@ impl Owners {
 
     /// Owners of a history that replaces what was there; a call belongs to whom its message
     /// belongs.
-    pub(crate) fn seed_all(&mut self, messages: &[Message]) {
+    pub(crate) fn seed_all<'m>(&mut self, messages: impl IntoIterator<Item = &'m Message>) {
         for message in messages {
             self.of_role(message)
                 .insert(message.id.clone(), message.owner.clone());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use threadcast_agui::event::Event;
 use threadcast_run_registry::conversation::Conversation;
-use threadcast_run_registry::snapshot::snapshot;
+use threadcast_run_registry::snapshot::{Told, snapshot, telling};
 
 use crate::support::{events, expected, fixtures, fold, notation};
 use threadcast_run_registry::histories::{history, type_names};
@@ -46,6 +46,12 @@ fn follow(conversation: &mut Conversation, events: &[Event], whose: impl Fn() ->
     }
 }
 
+fn written(told: &Told<'_>) -> String {
+    let mut json = String::new();
+    told.write(|piece| json.push_str(piece));
+    json
+}
+
 /// For every cut: snapshot of what came before, then what came after.
 fn check_every_cut(events: &[Event], name: &str) {
     let lived = fold(events);
@@ -59,6 +65,9 @@ fn check_every_cut(events: &[Event], name: &str) {
                 lines(joined_at.iter())
             )
         };
+        let written: Vec<String> = telling(&before).iter().map(written).collect();
+        let expected = joined_at.iter().map(|event| event.json.as_str());
+        assert!(expected.eq(&written), "{}", whose("written"));
         let mut joined = Conversation::new();
         follow(&mut joined, &joined_at, || whose("snapshot"));
         assert_same(&joined, &before, || whose("snapshot"));

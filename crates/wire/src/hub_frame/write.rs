@@ -69,6 +69,20 @@ pub fn write_events<'a>(
     events: impl IntoIterator<Item = &'a RawJson>,
     view: Option<&ThreadView>,
 ) {
+    let write =
+        |out: &mut Vec<u8>, event: &RawJson| out.extend_from_slice(event.as_str().as_bytes());
+    write_events_by(out, thread, (from, seq), events, write, view);
+}
+
+/// The same with events that write themselves.
+pub fn write_events_by<T>(
+    out: &mut Vec<u8>,
+    thread: &ThreadTag,
+    (from, seq): (Seq, Seq),
+    events: impl IntoIterator<Item = T>,
+    write: impl Fn(&mut Vec<u8>, T),
+    view: Option<&ThreadView>,
+) {
     begin(out, "events", thread);
     member(out, "from", &from);
     member(out, "seq", &seq);
@@ -77,7 +91,7 @@ pub fn write_events<'a>(
         if at > 0 {
             out.push(b',');
         }
-        out.extend_from_slice(event.as_str().as_bytes());
+        write(out, event);
     }
     out.push(b']');
     if let Some(view) = view {
