@@ -4,86 +4,18 @@
 //! One thread does all the appending. Entries are text deltas of about 190 bytes, as agents send
 //! them most. The figures of durable appends are those of the disk's syncs.
 
+#[path = "support/mod.rs"]
+mod support;
+
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use threadcast_agui::ids::{RunId, ThreadId};
-use threadcast_agui::json::RawJson;
-use threadcast_disk_log::{DiskEngine, DiskOptions};
-use threadcast_thread_log::conformance::requests::{request, take, token};
-use threadcast_thread_log::engine::{
-    Append, Checkpoint, Durability, Engine, Guard, Outcome, ReadLimit,
-};
-use threadcast_thread_log::entry::{Body, Class, Millis, NewEntry, Origin, Record};
+use support::{begin, delta, open, runtime, thread, tokens};
+use threadcast_disk_log::DiskEngine;
+use threadcast_thread_log::engine::{Checkpoint, Durability, Engine, Outcome, ReadLimit};
 use threadcast_thread_log::memory::MemoryEngine;
 use threadcast_thread_log::position::Seq;
-use tokio::runtime::Runtime;
-
-/// Threads that are written in turn, as by so many agents.
-const THREADS: usize = 16;
-
-fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime starts")
-}
-
-fn thread(number: usize) -> ThreadId {
-    ThreadId::new(format!("th_{number}")).expect("it is an id")
-}
-
-fn delta(number: usize) -> NewEntry {
-    let json = format!(
-        r#"{{"type":"TEXT_MESSAGE_CONTENT","timestamp":1764530000{:03},"messageId":"msg_0193f1c2-7d1e-7a52-9c46-0a8b6f1f2a11","delta":"{} of the answer that is being written, word by word"}}"#,
-        number % 1000,
-        number
-    );
-    let record = Record {
-        at: Millis(1_764_530_000_000),
-        run: RunId::new("run_0193f1c2-7d1e-7a52-9c46-0a8b6f1f2a11").ok(),
-        origin: Origin::Agent,
-        body: Body::Event {
-            json: RawJson::from_trusted(json),
-            from_chunk: false,
-        },
-    };
-    NewEntry {
-        class: Class::NONE,
-        record: Arc::new(record),
-    }
-}
-
-/// Begins the log of every thread and takes its lease, with a record as a hub keeps it.
-async fn begin(engine: &impl Engine) {
-    for number in 0..THREADS {
-        let begun = engine
-            .append(Append {
-                may_create: true,
-                lease: take("owner"),
-                entries: vec![delta(0)],
-                record: Some(vec![b'r'; 300]),
-                ..request(&thread(number))
-            })
-            .await
-            .expect("the log begins");
-        assert!(matches!(begun, Outcome::Appended(_)));
-    }
-}
-
-fn tokens(number: usize, entries: Vec<NewEntry>, durability: Durability) -> Append {
-    Append {
-        guard: Guard {
-            lease: Some(token("owner")),
-            ..Guard::default()
-        },
-        entries,
-        durability,
-        ..request(&thread(number % THREADS))
-    }
-}
 
 fn appends_to(c: &mut Criterion, name: &str, engine: &impl Engine, durability: Durability) {
     let runtime = runtime();
@@ -124,10 +56,6 @@ fn appends(c: &mut Criterion) {
         &open(&directory),
         Durability::Durable,
     );
-}
-
-fn open(directory: &tempfile::TempDir) -> DiskEngine {
-    DiskEngine::open(directory.path(), &DiskOptions::default()).expect("the directory opens")
 }
 
 /// A thread of 100,000 entries with a checkpoint of its fold, from a directory that was just

@@ -7,8 +7,29 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 pub(crate) struct Background {
-    closing: Arc<(Mutex<bool>, Condvar)>,
+    closing: Closing,
     thread: Option<JoinHandle<()>>,
+}
+
+/// Whether the owner goes; for a look that takes long.
+#[derive(Clone, Default)]
+pub(crate) struct Closing(Arc<(Mutex<bool>, Condvar)>);
+
+impl Closing {
+    /// Waits, unless the owner goes; tells whether it does.
+    pub(crate) fn wait(&self, time: Duration) -> bool {
+        let (is_closing, changed) = &*self.0;
+        let mut is_closing = is_closing.lock();
+        if !*is_closing {
+            changed.wait_for(&mut is_closing, time);
+        }
+        *is_closing
+    }
+
+    pub(crate) fn close(&self) {
+        *self.0.0.lock() = true;
+        self.0.1.notify_all();
+    }
 }
 
 impl Background {
@@ -19,22 +40,13 @@ impl Background {
     pub(crate) fn start(
         name: &str,
         every: Duration,
-        mut look: impl FnMut() + Send + 'static,
+        mut look: impl FnMut(&Closing) + Send + 'static,
     ) -> std::io::Result<Self> {
-        let closing = Arc::new((Mutex::new(false), Condvar::new()));
-        let told = Arc::clone(&closing);
+        let closing = Closing::default();
+        let told = closing.clone();
         let run = move || {
-            let (is_closing, changed) = &*told;
-            loop {
-                let mut is_closing = is_closing.lock();
-                if !*is_closing {
-                    changed.wait_for(&mut is_closing, every);
-                }
-                if *is_closing {
-                    return;
-                }
-                drop(is_closing);
-                look();
+            while !told.wait(every) {
+                look(&told);
             }
         };
         let thread = std::thread::Builder::new().name(name.into()).spawn(run)?;
@@ -48,8 +60,7 @@ impl Background {
 impl Drop for Background {
     /// Waits for the look that is under way.
     fn drop(&mut self) {
-        *self.closing.0.lock() = true;
-        self.closing.1.notify_one();
+        self.closing.close();
         if let Some(thread) = self.thread.take() {
             // A panic was told by the thread itself.
             drop(thread.join());

@@ -20,6 +20,9 @@ use crate::slots::Slot;
 use crate::store::Store;
 use crate::stored::{self, CheckpointHead, Damage, Stored};
 
+/// Bytes that a line may make room for before its parts are read: it may be damaged.
+const LENGTH_BELIEVED: usize = 64 << 20;
+
 /// Bytes of one part; also of what is written at a time.
 const PART_BYTES: usize = 128 << 10;
 
@@ -99,11 +102,15 @@ impl Store {
     ) -> Result<Option<Checkpoint>, EngineError> {
         let shard = self.shard(thread);
         let snapshot = shard.snapshot();
-        let stored = shard.stored(&snapshot, thread, &self.incarnation)?;
+        let stored = shard.stored(&snapshot, thread, self.names.incarnation())?;
         let Some((seq, head)) = shard.checkpoint_head(&snapshot, thread, &stored, through)? else {
             return Ok(None);
         };
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(
+            usize::try_from(head.length)
+                .unwrap_or(0)
+                .min(LENGTH_BELIEVED),
+        );
         let parts = keys::parts(thread, stored.life, seq, head.save);
         for part in snapshot.range(&shard.checkpoints.keyspace, parts) {
             let part = part.value().map_err(|error| shard.unreadable(error))?;

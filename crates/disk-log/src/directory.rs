@@ -5,6 +5,7 @@
 //! DIR/format    the version and the number of databases; written when all of them are there
 //! DIR/creating  stands until `format` does
 //! DIR/0 …       the databases
+//! DIR/0.synced  how far the journal of one is known to be synced; may be missing
 //! ```
 //!
 //! Invariant: a directory without `format` holds nothing that was ever answered.
@@ -14,6 +15,7 @@ use std::io::{self, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::OpenError;
+use crate::journal::record_path;
 
 const LOCK: &str = "lock";
 const FORMAT: &str = "format";
@@ -193,6 +195,10 @@ fn clear(path: &Path) -> io::Result<()> {
             .is_some_and(|name| name.parse::<usize>().is_ok());
         if is_database {
             fs::remove_dir_all(file.path())?;
+            match fs::remove_file(record_path(&file.path())) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
     }
     sync_directory(path)

@@ -88,7 +88,7 @@ impl Store {
             let life = after.life;
             let _alone = shard.dropping.lock();
             self.commit(shard, &mut state, batch, WritePoint::Delete, after)?;
-            state.publish(|| Watched::Gone);
+            state.watchers.publish(|| Watched::Gone);
             life
         };
         shard.remove_dropped(&slot.thread, life, Seq::MAX)?;

@@ -8,27 +8,17 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, FutureExt};
-use futures::stream::{BoxStream, StreamExt};
 use parking_lot::RwLock;
-use threadcast_agui::ids::ThreadId;
-use threadcast_thread_log::admit::{check_length, check_record};
-use threadcast_thread_log::engine::{
-    Append, Checkpoint, Durability, Engine, Head, Listed, Outcome, ReadLimit, ThreadRecord,
-    Watched, Work,
-};
-use threadcast_thread_log::entry::{Entry, Millis};
 use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::lease::NodeId;
-use threadcast_thread_log::position::Seq;
 
 use crate::blocking::blocking;
 use crate::error::{DiskError, Failure, OpenError};
 use crate::health::Health;
 use crate::open::{DiskOptions, open};
 use crate::store::Store;
-use crate::thread::{Decided, Encoded};
-use crate::watch::attach;
+
+mod methods;
+mod writes;
 
 /// A store of logs in a directory; a copy is the same store.
 ///
@@ -114,50 +104,6 @@ impl DiskEngine {
         let store = self.store()?;
         blocking(move || work(&store)).await
     }
-
-    async fn append_now(&self, append: Append) -> Result<Outcome, EngineError> {
-        check_record(&append)?;
-        let store = self.store()?;
-        if append.entries.is_empty() {
-            // A lease is taken before a thread is deleted.
-            store.health.may_remove()?;
-        } else {
-            store.health.may_write()?;
-        }
-        let durability = append.durability;
-        let slot = store.slots.of(&append.thread);
-        let encoded = Encoded::new(append);
-        let (decided, encoded) = match store.try_append(&slot, &encoded) {
-            Some(decided) => (decided?, encoded),
-            None => {
-                let (store, slot) = (Arc::clone(&store), Arc::clone(&slot));
-                blocking(move || Ok((store.append(&slot, &encoded)?, encoded))).await?
-            }
-        };
-        let outcome = match decided {
-            Decided::Appended(outcome) => outcome,
-            Decided::Refused(refusal) => {
-                let store = Arc::clone(&store);
-                blocking(move || store.refuse(&encoded, refusal)).await?
-            }
-        };
-        if durability == Durability::Durable {
-            // A refusal too: what was faster may not be told of before it is durable.
-            store.shard(&slot.thread).syncer.wait_for_all().await?;
-        }
-        Ok(outcome)
-    }
-
-    async fn delete_now(&self, thread: &ThreadId, note: ThreadRecord) -> Result<(), EngineError> {
-        check_length(&note)?;
-        let store = self.store()?;
-        let slot = store.slots.of(thread);
-        let deleting = Arc::clone(&store);
-        if blocking(move || deleting.delete(&slot, note)).await? {
-            store.shard(thread).syncer.wait_for_all().await?;
-        }
-        Ok(())
-    }
 }
 
 impl fmt::Debug for DiskEngine {
@@ -167,160 +113,5 @@ impl fmt::Debug for DiskEngine {
             .field("is_open", &self.store.read().is_some())
             .field("health", &self.health)
             .finish()
-    }
-}
-
-impl Engine for DiskEngine {
-    fn append(&self, append: Append) -> BoxFuture<'_, Result<Outcome, EngineError>> {
-        self.append_now(append).boxed()
-    }
-
-    fn read<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        after: Seq,
-        limit: ReadLimit,
-    ) -> BoxFuture<'a, Result<Vec<Entry>, EngineError>> {
-        let thread = thread.clone();
-        self.ask(move |store| {
-            let shard = store.shard(&thread);
-            let snapshot = shard.snapshot();
-            let stored = shard.stored(&snapshot, &thread, &store.incarnation)?;
-            shard.entries(&snapshot, &thread, &stored, after, limit)
-        })
-        .boxed()
-    }
-
-    fn head<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<Head, EngineError>> {
-        let work = async move {
-            let store = self.store()?;
-            let slot = store.slots.of(thread);
-            let known = slot
-                .state
-                .try_lock()
-                .and_then(|state| Some(state.stored.as_ref()?.meta.to_head()));
-            if let Some(head) = known {
-                return Ok(head);
-            }
-            let read = move || {
-                let mut state = slot.state.lock();
-                let stored = store.load(store.shard(&slot.thread), &slot, &mut state)?;
-                Ok(stored.meta.to_head())
-            };
-            blocking(read).await
-        };
-        work.boxed()
-    }
-
-    fn watch<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-    ) -> BoxFuture<'a, Result<BoxStream<'static, Watched>, EngineError>> {
-        async move { Ok(attach(self.store()?.slots.of(thread)).boxed()) }.boxed()
-    }
-
-    fn save_checkpoint<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        checkpoint: Checkpoint,
-    ) -> BoxFuture<'a, Result<(), EngineError>> {
-        let thread = thread.clone();
-        self.ask(move |store| {
-            // Without one nothing can be trimmed.
-            store.health.may_keep(checkpoint.bytes.len() as u64)?;
-            store.save_checkpoint(&store.slots.of(&thread), &checkpoint)
-        })
-        .boxed()
-    }
-
-    fn load_checkpoint<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        through: Seq,
-    ) -> BoxFuture<'a, Result<Option<Checkpoint>, EngineError>> {
-        let thread = thread.clone();
-        self.ask(move |store| store.load_checkpoint(&thread, through))
-            .boxed()
-    }
-
-    fn trim<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        through: Seq,
-    ) -> BoxFuture<'a, Result<(), EngineError>> {
-        let thread = thread.clone();
-        self.ask(move |store| store.trim(&store.slots.of(&thread), through))
-            .boxed()
-    }
-
-    fn list<'a>(
-        &'a self,
-        after: Option<&'a ThreadId>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<Listed>, EngineError>> {
-        let after = after.cloned();
-        self.ask(move |store| store.list(after.as_ref(), limit))
-            .boxed()
-    }
-
-    fn delete<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        note: ThreadRecord,
-    ) -> BoxFuture<'a, Result<(), EngineError>> {
-        self.delete_now(thread, note).boxed()
-    }
-
-    fn set_work<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        due: Millis,
-    ) -> BoxFuture<'a, Result<(), EngineError>> {
-        let thread = thread.clone();
-        self.ask(move |store| {
-            store.health.may_remove()?;
-            store.set_work(&thread, due)
-        })
-        .boxed()
-    }
-
-    fn clear_work<'a>(
-        &'a self,
-        thread: &'a ThreadId,
-        seen: Millis,
-    ) -> BoxFuture<'a, Result<(), EngineError>> {
-        let thread = thread.clone();
-        self.ask(move |store| store.clear_work(&thread, seen))
-            .boxed()
-    }
-
-    fn work(
-        &self,
-        bucket: u8,
-        until: Millis,
-        limit: usize,
-    ) -> BoxFuture<'_, Result<Vec<Work>, EngineError>> {
-        self.ask(move |store| store.work(bucket, until, limit))
-            .boxed()
-    }
-
-    fn beat<'a>(&'a self, node: &'a NodeId) -> BoxFuture<'a, Result<(), EngineError>> {
-        let work = async move {
-            *self.store()?.beats.lock().entry(node.clone()).or_default() += 1;
-            Ok(())
-        };
-        work.boxed()
-    }
-
-    fn beats(&self) -> BoxFuture<'_, Result<Vec<(NodeId, u64)>, EngineError>> {
-        let work = async move {
-            let store = self.store()?;
-            let beats = store.beats.lock();
-            Ok(beats
-                .iter()
-                .map(|(node, beat)| (node.clone(), *beat))
-                .collect())
-        };
-        work.boxed()
     }
 }

@@ -7,6 +7,7 @@ use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::Seq;
 
+use crate::database_error::DatabaseError;
 use crate::stored::Damage;
 
 /// Why an engine did not do what it was asked; the source of an [`EngineError`].
@@ -26,7 +27,7 @@ pub enum DiskError {
     Read {
         database: usize,
         #[source]
-        source: fjall::Error,
+        source: DatabaseError,
     },
     #[error("a line of database {database} cannot be read")]
     Line {
@@ -81,12 +82,22 @@ pub enum OpenError {
     /// Not a torn tail, which is cut: something behind it was synced.
     #[error("journal `{journal}` is damaged at byte {at}, in the middle of what was synced")]
     Damaged { journal: PathBuf, at: u64 },
+    /// Of the last journal; what stands behind the second number may be torn, and is cut.
+    #[error(
+        "journal `{journal}` is whole up to byte {at} only, but was synced up to byte {synced}: \
+         what was kept there is lost"
+    )]
+    Lost {
+        journal: PathBuf,
+        at: u64,
+        synced: u64,
+    },
     #[error("database {database} of data directory `{directory}` cannot be opened")]
     Database {
         directory: PathBuf,
         database: usize,
         #[source]
-        source: fjall::Error,
+        source: DatabaseError,
     },
     #[error("what was dropped before could not be removed")]
     Removal(#[source] Box<dyn std::error::Error + Send + Sync>),

@@ -30,7 +30,7 @@ impl Health {
     /// The engine failed, or the disk is nearly full.
     pub(crate) fn may_write(&self) -> Result<(), DiskError> {
         self.may_remove()?;
-        let free = self.free.load(Ordering::Relaxed);
+        let free = self.free();
         if free < self.reserve {
             return Err(DiskError::NoSpace {
                 free,
@@ -40,14 +40,13 @@ impl Health {
         Ok(())
     }
 
-    /// Whether so many bytes may go into the reserve, for what will free more.
+    /// Whether so many bytes may be written that will free more.
     ///
     /// # Errors
     /// The engine failed, or they are too many for what is left.
     pub(crate) fn may_keep(&self, bytes: u64) -> Result<(), DiskError> {
         self.may_remove()?;
-        let free = self.free.load(Ordering::Relaxed);
-        if free >= self.reserve || bytes.saturating_mul(4) < free {
+        if self.fits_into_reserve(bytes) {
             return Ok(());
         }
         self.may_write()
@@ -109,12 +108,23 @@ impl Health {
         (before < self.reserve) != (free < self.reserve)
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.free.load(Ordering::Relaxed) < self.reserve
+    /// Bytes, as of the last look; none was yet if all are.
+    pub(crate) fn free(&self) -> u64 {
+        self.free.load(Ordering::Relaxed)
     }
 
-    /// Whether so much can be written without touching the reserve.
+    pub(crate) fn is_full(&self) -> bool {
+        self.free() < self.reserve
+    }
+
+    /// Whether there is space for so much that will free more.
     pub(crate) fn has_space_for(&self, bytes: u64) -> bool {
-        self.free.load(Ordering::Relaxed) > self.reserve.saturating_add(bytes)
+        let without_reserve = self.reserve.saturating_add(bytes);
+        self.free() > without_reserve || self.fits_into_reserve(bytes)
+    }
+
+    /// A quarter of what is left is given to what frees space.
+    fn fits_into_reserve(&self, bytes: u64) -> bool {
+        bytes.saturating_mul(4) < self.free()
     }
 }

@@ -6,47 +6,52 @@
 //! was never answered as durable. The database itself would refuse to open on some tears, and
 //! pass others, and damage in older journals, in silence.
 //!
-//! The format is that of `fjall` 3; its version is checked by the database.
+//! How far a journal was synced is written down beside its database, after every sync and with none
+//! of its own: so the record may be behind, or lost, but what it says was once on the disk. Damage
+//! before that is no tear.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use xxhash_rust::xxh3::Xxh3;
-
 use crate::disk::Disk;
 
-/// Ends the closing of every batch.
-const TRAILER: [u8; 4] = [b'F', b'J', b'L', 3];
+use batches::{Place, whole_end};
+use synced::Record;
+pub(crate) use synced::{Synced, record_path};
+
+mod batches;
+mod synced;
 
 /// Bytes read at a time.
 const BLOCK: usize = 1 << 18;
 
-/// Bytes with which a batch begins: a tag, how many lines, its number.
-const HEAD_BYTES: u64 = 13;
-
-const START: u8 = 1;
-const ITEM: u8 = 2;
-const END: u8 = 3;
-const CLEAR: u8 = 4;
+/// Bytes read at a time of what was just written.
+const SMALL_BLOCK: usize = 1 << 14;
 
 /// The journal that a database appends to.
 pub(crate) struct ActiveJournal {
     directory: PathBuf,
     number: u64,
     file: File,
+    whole: Place,
+    record: Record,
 }
 
 impl ActiveJournal {
     /// # Errors
     /// There is none, or it cannot be opened.
     pub(crate) fn open(directory: &Path) -> io::Result<Self> {
-        let (number, path) = journals(directory)?.pop().ok_or(ErrorKind::NotFound)?;
-        Ok(Self {
+        let (number, file) = last(directory)?;
+        let mut journal = Self {
             directory: directory.to_owned(),
             number,
-            file: OpenOptions::new().write(true).open(path)?,
-        })
+            file,
+            whole: Place::default(),
+            record: Record::of(directory),
+        };
+        journal.read_on();
+        Ok(journal)
     }
 
     /// Syncs the journal, and the last one if the database went on: it syncs a journal before it
@@ -56,16 +61,36 @@ impl ActiveJournal {
     /// What was written may not be on the disk.
     pub(crate) fn sync(&mut self, disk: &dyn Disk) -> io::Result<()> {
         loop {
+            // What the sync is sure to cover is what stood there before it.
+            self.read_on();
             disk.sync(&self.file)?;
             if !path(&self.directory, self.number + 1).exists() && !self.is_removed()? {
+                self.record.write(Synced {
+                    journal: self.number,
+                    length: self.whole.at,
+                });
                 return Ok(());
             }
-            *self = Self::open(&self.directory)?;
+            (self.number, self.file) = last(&self.directory)?;
+            self.whole = Place::default();
         }
     }
-}
 
-impl ActiveJournal {
+    /// Goes over the batches that were written since. Where they cannot be read, less is recorded.
+    fn read_on(&mut self) {
+        let mut file = &self.file;
+        let read = file
+            .seek(SeekFrom::Start(self.whole.at))
+            .and_then(|_| whole_end(BufReader::with_capacity(SMALL_BLOCK, file), self.whole));
+        match read {
+            Ok(whole) => self.whole = whole,
+            Err(error) => tracing::warn!(
+                directory = %self.directory.display(), %error,
+                "a journal cannot be read: how far it is synced is not recorded"
+            ),
+        }
+    }
+
     /// Whether the database went on and needs this journal no more: then the next one may be gone
     /// as well.
     fn is_removed(&self) -> io::Result<bool> {
@@ -87,29 +112,41 @@ pub(crate) struct Tear {
 /// Why the journals of a database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JournalError {
+    /// One that is not the last.
     #[error("journal `{journal}` is damaged at byte {at}")]
     Damaged { journal: PathBuf, at: u64 },
+    #[error("journal `{journal}` is whole up to byte {at}, and was synced up to byte {synced}")]
+    Lost {
+        journal: PathBuf,
+        at: u64,
+        synced: u64,
+    },
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Cuts a torn tail off the last journal; the others must be whole.
+/// Cuts a torn tail off the last journal; the others must be whole, and each as far as it is known
+/// to have been synced.
 ///
 /// # Errors
-/// An older journal is damaged, or none can be read.
+/// Something is damaged that was synced, or none can be read.
 pub(crate) fn cut_torn_tail(directory: &Path) -> Result<Option<Tear>, JournalError> {
+    let synced = Record::read(directory);
     let mut journals = journals(directory)?;
-    let Some((_, last)) = journals.pop() else {
+    let Some((number, last)) = journals.pop() else {
         return Ok(None);
     };
-    for (_, journal) in journals {
+    for (number, journal) in journals {
         let scan = scan(&journal)?;
+        check(number, &journal, &scan, synced)?;
         if scan.lost > 0 {
             let at = scan.whole;
             return Err(JournalError::Damaged { journal, at });
         }
     }
-    let Scan { whole, lost } = scan(&last)?;
+    let scan = scan(&last)?;
+    check(number, &last, &scan, synced)?;
+    let Scan { whole, lost } = scan;
     if lost == 0 {
         return Ok(None);
     }
@@ -123,6 +160,25 @@ pub(crate) fn cut_torn_tail(directory: &Path) -> Result<Option<Tear>, JournalErr
     }))
 }
 
+/// Whether the journal is whole as far as the record says, if the record is of it.
+fn check(
+    number: u64,
+    journal: &Path,
+    scan: &Scan,
+    synced: Option<Synced>,
+) -> Result<(), JournalError> {
+    match synced {
+        Some(synced) if synced.journal == number && scan.whole < synced.length => {
+            Err(JournalError::Lost {
+                journal: journal.to_owned(),
+                at: scan.whole,
+                synced: synced.length,
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Where the whole batches of a journal end, and how much stands behind them.
 struct Scan {
     whole: u64,
@@ -130,15 +186,8 @@ struct Scan {
 }
 
 fn scan(journal: &Path) -> io::Result<Scan> {
-    let mut batches = Batches {
-        reader: BufReader::with_capacity(BLOCK, File::open(journal)?),
-        at: 0,
-        number: 0,
-    };
-    let mut whole = 0;
-    while batches.batch()? {
-        whole = batches.at;
-    }
+    let reader = BufReader::with_capacity(BLOCK, File::open(journal)?);
+    let whole = whole_end(reader, Place::default())?.at;
     let mut rest = File::open(journal)?;
     rest.seek(SeekFrom::Start(whole))?;
     Ok(Scan {
@@ -167,100 +216,6 @@ fn used_bytes(mut from: impl Read) -> io::Result<u64> {
     }
 }
 
-struct Batches<R> {
-    reader: R,
-    at: u64,
-    /// Of the batch before; they rise.
-    number: u64,
-}
-
-impl<R: Read> Batches<R> {
-    /// Whether another whole batch stood there.
-    fn batch(&mut self) -> io::Result<bool> {
-        match self.try_batch() {
-            Ok(()) => Ok(true),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    ErrorKind::UnexpectedEof | ErrorKind::InvalidData
-                ) =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn try_batch(&mut self) -> io::Result<()> {
-        let [tag] = self.take()?;
-        expect(tag == START)?;
-        let items = u32::from_le_bytes(self.take()?);
-        let number = u64::from_le_bytes(self.take()?);
-        expect(self.at == HEAD_BYTES || number > self.number)?;
-        let mut hash = Xxh3::new();
-        for _ in 0..items {
-            self.item(&mut hash)?;
-        }
-        let [tag] = self.take()?;
-        expect(tag == END)?;
-        let sum = u64::from_le_bytes(self.take()?);
-        let trailer: [u8; 4] = self.take()?;
-        expect(sum == hash.digest() && trailer == TRAILER)?;
-        self.number = number;
-        Ok(())
-    }
-
-    fn item(&mut self, hash: &mut Xxh3) -> io::Result<()> {
-        let [tag] = self.take()?;
-        hash.update(&[tag]);
-        if tag == CLEAR {
-            let keyspace: [u8; 8] = self.take()?;
-            hash.update(&keyspace);
-            return Ok(());
-        }
-        expect(tag == ITEM)?;
-        // Kind, compression, keyspace; the key's length; the value's, plain and as it stands here.
-        let kind: [u8; 10] = self.take()?;
-        let key: [u8; 2] = self.take()?;
-        let plain: [u8; 4] = self.take()?;
-        let stored: [u8; 4] = self.take()?;
-        for bytes in [&kind[..], &key, &plain, &stored] {
-            hash.update(bytes);
-        }
-        let length = u64::from(u16::from_le_bytes(key)) + u64::from(u32::from_le_bytes(stored));
-        self.skip(length, hash)
-    }
-
-    fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
-        let mut bytes = [0; N];
-        self.reader.read_exact(&mut bytes)?;
-        self.at += N as u64;
-        Ok(bytes)
-    }
-
-    fn skip(&mut self, mut length: u64, hash: &mut Xxh3) -> io::Result<()> {
-        let mut block = [0; 1 << 13];
-        while length > 0 {
-            let part = block
-                .len()
-                .min(usize::try_from(length).unwrap_or(usize::MAX));
-            self.reader.read_exact(&mut block[..part])?;
-            hash.update(&block[..part]);
-            self.at += part as u64;
-            length -= part as u64;
-        }
-        Ok(())
-    }
-}
-
-fn expect(is_so: bool) -> io::Result<()> {
-    if is_so {
-        Ok(())
-    } else {
-        Err(ErrorKind::InvalidData.into())
-    }
-}
-
 /// The journals of a database, oldest first.
 fn journals(directory: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
@@ -277,6 +232,16 @@ fn journals(directory: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
+/// The journal that is written to.
+fn last(directory: &Path) -> io::Result<(u64, File)> {
+    let (number, path) = journals(directory)?.pop().ok_or(ErrorKind::NotFound)?;
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    Ok((number, file))
+}
+
 fn path(directory: &Path, number: u64) -> PathBuf {
     directory.join(format!("{number}.jnl"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use fjall::PersistMode;
 
 use crate::background::Background;
+use crate::database_error::DatabaseError;
 use crate::disk::Disk;
 use crate::health::Health;
 use crate::shard::Shard;
@@ -24,7 +25,7 @@ pub(crate) fn start(
     shards: Vec<Arc<Shard>>,
 ) -> std::io::Result<Background> {
     look_at_space(&directory, &*disk, &health);
-    Background::start("log-keeper", EVERY, move || {
+    Background::start("log-keeper", EVERY, move |_| {
         look_at_space(&directory, &*disk, &health);
         look_for_failures(&shards);
     })
@@ -49,6 +50,7 @@ fn look_at_space(directory: &Path, disk: &dyn Disk, health: &Health) {
 fn look_for_failures(shards: &[Arc<Shard>]) {
     for shard in shards {
         if let Err(error) = shard.database.persist(PersistMode::Buffer) {
+            let error = DatabaseError::from(error);
             shard.health.fail("write", shard.number, error);
         }
     }

@@ -11,6 +11,7 @@ mod background;
 mod blocking;
 mod checkpoints;
 mod chores;
+mod database_error;
 mod directory;
 mod disk;
 mod drops;
@@ -32,6 +33,7 @@ mod sync;
 mod thread;
 mod watch;
 
+pub use database_error::DatabaseError;
 pub use disk::{Disk, LocalDisk, WritePoint, WriteStage};
 pub use engine::DiskEngine;
 pub use error::{DiskError, Failure, OpenError};

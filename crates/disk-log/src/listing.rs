@@ -44,7 +44,7 @@ impl Store {
             }
             let key = line.key().map_err(|error| shard.unreadable(error))?;
             let thread = keys::thread_of(&key).ok_or_else(|| shard.damaged(Damage::Key))?;
-            let stored = match shard.stored(&snapshot, &thread, &self.incarnation) {
+            let stored = match shard.stored(&snapshot, &thread, self.names.incarnation()) {
                 Ok(stored) => stored,
                 // One thread does not hide those behind it.
                 Err(error @ DiskError::Damaged { .. }) => {

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
-use threadcast_thread_log::meta::Incarnation;
+use threadcast_thread_log::names::Names;
 
 use crate::directory::Directory;
 use crate::disk::{Disk, LocalDisk};
@@ -83,8 +82,7 @@ pub(crate) fn open(path: &Path, options: &DiskOptions) -> Result<Store, OpenErro
         shards,
         slots: Slots::new(),
         health,
-        incarnation: Incarnation(random_hex().into()),
-        logs_begun: AtomicU64::new(0),
+        names: Names::random(),
         beats: Mutex::default(),
         work_locks: std::array::from_fn(|_| Mutex::new(())),
         _lock: directory.lock,
@@ -98,10 +96,10 @@ fn open_database(
     health: &Arc<Health>,
 ) -> Result<Shard, OpenError> {
     let path = directory.database(number);
-    let unusable = |source| OpenError::Database {
+    let unusable = |source: fjall::Error| OpenError::Database {
         directory: directory.path.clone(),
         database: number,
-        source,
+        source: source.into(),
     };
     if path.is_dir() {
         match cut_torn_tail(&path) {
@@ -115,6 +113,17 @@ fn open_database(
             Err(JournalError::Damaged { journal, at }) => {
                 return Err(OpenError::Damaged { journal, at });
             }
+            Err(JournalError::Lost {
+                journal,
+                at,
+                synced,
+            }) => {
+                return Err(OpenError::Lost {
+                    journal,
+                    at,
+                    synced,
+                });
+            }
             Err(JournalError::Io(error)) => return Err(unusable(error.into())),
         }
     }
@@ -123,10 +132,4 @@ fn open_database(
         .remove_all_dropped()
         .map_err(|error| OpenError::Removal(Box::new(error)))?;
     Ok(shard)
-}
-
-fn random_hex() -> String {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the system has random numbers");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::meta::Incarnation;
 
+use crate::database_error::DatabaseError;
 use crate::disk::{Disk, WritePoint, WriteStage};
 use crate::error::DiskError;
 use crate::health::Health;
@@ -38,6 +39,11 @@ const OTHERS_IN_MEMORY: u64 = 4 << 20;
 /// is finished at 64 MB.
 const JOURNALS_BYTES: u64 = 64 << 20;
 
+/// Threads of a database that write and merge tables. The first of them leaves merging to the
+/// others and, while those are busy, turns round the queue as fast as it can: with one other it
+/// takes a processor for as long as every merge lasts.
+const WORKERS: usize = 3;
+
 /// Writes after which is looked whether the database is behind.
 const LOOK_EVERY: u32 = 64;
 
@@ -51,6 +57,8 @@ pub(crate) struct Removable {
     pub(crate) keyspace: Keyspace,
     /// Lines removed since that was last looked at.
     pub(crate) removed: AtomicU64,
+    /// Bytes that must be free before it is written anew; 0 while nothing waits for them.
+    pub(crate) needed: AtomicU64,
 }
 
 impl From<Keyspace> for Removable {
@@ -58,6 +66,7 @@ impl From<Keyspace> for Removable {
         Self {
             keyspace,
             removed: AtomicU64::new(0),
+            needed: AtomicU64::new(0),
         }
     }
 }
@@ -90,7 +99,7 @@ impl Shard {
         let database = Database::builder(directory)
             .cache_size(options.cache_bytes / options.databases as u64)
             .max_journaling_size(JOURNALS_BYTES)
-            .worker_threads(2)
+            .worker_threads(WORKERS)
             // It would be done under the lock that all appends take.
             .journal_compression(CompressionType::None)
             .open()?;
@@ -137,9 +146,10 @@ impl Shard {
     ) -> Result<(), DiskError> {
         self.health.may_remove()?;
         self.stage(point, WriteStage::Before)?;
-        batch
-            .commit()
-            .map_err(|error| self.health.fail("write", self.number, error))?;
+        batch.commit().map_err(|error| {
+            let error = DatabaseError::from(error);
+            self.health.fail("write", self.number, error)
+        })?;
         self.syncer.written();
         self.stage(point, WriteStage::After)?;
         let writes = self.writes.fetch_add(1, Ordering::Relaxed);
@@ -221,7 +231,7 @@ impl Shard {
     pub(crate) fn unreadable(&self, source: fjall::Error) -> DiskError {
         DiskError::Read {
             database: self.number,
-            source,
+            source: source.into(),
         }
     }
 

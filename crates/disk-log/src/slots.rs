@@ -12,8 +12,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use threadcast_agui::ids::ThreadId;
-use threadcast_thread_log::engine::Watched;
-use tokio::sync::broadcast;
+use threadcast_thread_log::watchers::Watchers;
 
 use crate::stored::Stored;
 
@@ -21,10 +20,6 @@ const STRIPES: usize = 64;
 
 /// Slots a stripe keeps of threads that nobody uses.
 const KEPT: usize = 16;
-
-/// Messages a watcher may be behind before it is told of a gap; 64 slots are some 3 KiB a watched
-/// thread.
-const WATCH_MESSAGES: usize = 64;
 
 /// A thread in use.
 pub(crate) struct Slot {
@@ -36,22 +31,7 @@ pub(crate) struct Slot {
 pub(crate) struct SlotState {
     /// As on the disk; `None` until it was read, and after a write whose outcome is unknown.
     pub(crate) stored: Option<Stored>,
-    watchers: Option<broadcast::Sender<Watched>>,
-}
-
-impl SlotState {
-    pub(crate) fn watch(&mut self) -> broadcast::Receiver<Watched> {
-        self.watchers
-            .get_or_insert_with(|| broadcast::Sender::new(WATCH_MESSAGES))
-            .subscribe()
-    }
-
-    pub(crate) fn publish(&mut self, message: impl FnOnce() -> Watched) {
-        // None can come while the thread is locked.
-        self.watchers.take_if(|watchers| {
-            watchers.receiver_count() == 0 || watchers.send(message()).is_err()
-        });
-    }
+    pub(crate) watchers: Watchers,
 }
 
 pub(crate) struct Slots([Mutex<Stripe>; STRIPES]);

@@ -5,12 +5,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use threadcast_agui::ids::ThreadId;
 use threadcast_thread_log::lease::NodeId;
-use threadcast_thread_log::meta::{Incarnation, LogId};
+use threadcast_thread_log::names::Names;
 use threadcast_thread_log::work::{BUCKETS, bucket_of};
 
 use crate::background::Background;
@@ -25,9 +24,7 @@ pub(crate) struct Store {
     pub(crate) shards: Vec<Arc<Shard>>,
     pub(crate) slots: Slots,
     pub(crate) health: Arc<Health>,
-    pub(crate) incarnation: Incarnation,
-    /// Makes log ids: unique together with the incarnation.
-    pub(crate) logs_begun: AtomicU64,
+    pub(crate) names: Names,
     pub(crate) beats: Mutex<HashMap<NodeId, u64>>,
     /// One for each bucket: a thread's work is two lines that change together.
     pub(crate) work_locks: [Mutex<()>; BUCKETS as usize],
@@ -42,10 +39,5 @@ impl Store {
 
     pub(crate) fn shard_of_bucket(&self, bucket: u8) -> &Arc<Shard> {
         &self.shards[usize::from(bucket) % self.shards.len()]
-    }
-
-    pub(crate) fn new_log(&self) -> LogId {
-        let number = self.logs_begun.fetch_add(1, Ordering::Relaxed);
-        LogId(format!("{}-{number}", &self.incarnation.0[..8]).into())
     }
 }

@@ -85,7 +85,9 @@ impl Store {
         let shard = self.shard(&slot.thread);
         let before = self.load(shard, slot, state)?;
         let append = &encoded.append;
-        let admitted = admit(&before.meta, append, &self.incarnation, || self.new_log());
+        let admitted = admit(&before.meta, append, self.names.incarnation(), || {
+            self.names.new_log()
+        });
         let Writes {
             meta,
             begins,
@@ -113,7 +115,7 @@ impl Store {
         put(shard, &mut batch, slot, before, &after);
         self.commit(shard, state, batch, WritePoint::Append, after)?;
         if !entries.is_empty() {
-            state.publish(|| Watched::Entries {
+            state.watchers.publish(|| Watched::Entries {
                 epoch: appended.epoch.clone(),
                 entries: Arc::from(entries),
             });
@@ -155,7 +157,7 @@ impl Store {
         state: &'a mut SlotState,
     ) -> Result<&'a Stored, DiskError> {
         if state.stored.is_none() {
-            let stored = shard.stored(&shard.snapshot(), &slot.thread, &self.incarnation)?;
+            let stored = shard.stored(&shard.snapshot(), &slot.thread, self.names.incarnation())?;
             state.stored = Some(stored);
         }
         Ok(state.stored.get_or_insert_default())

@@ -4,19 +4,14 @@ use std::sync::Arc;
 
 use futures::stream::{Stream, unfold};
 use threadcast_thread_log::engine::Watched;
-use tokio::sync::broadcast::error::RecvError;
 
 use crate::slots::Slot;
 
 /// Attached when this returns.
 pub(crate) fn attach(slot: Arc<Slot>) -> impl Stream<Item = Watched> + Send + use<> {
-    let messages = slot.state.lock().watch();
+    let messages = slot.state.lock().watchers.watch();
     unfold((messages, slot), async |(mut messages, slot)| {
-        let message = match messages.recv().await {
-            Ok(message) => message,
-            Err(RecvError::Lagged(_)) => Watched::Gap,
-            Err(RecvError::Closed) => return None,
-        };
+        let message = messages.next().await?;
         Some((message, (messages, slot)))
     })
 }

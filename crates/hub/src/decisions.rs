@@ -25,7 +25,7 @@ use crate::random;
 mod attempt;
 mod error;
 
-use attempt::{Names, find_attempt, make_durable};
+use attempt::{Names, find_attempt};
 pub use error::{CommandError, engine_error_body};
 
 impl Hub {
@@ -75,12 +75,12 @@ impl Hub {
             let proposal = match decided {
                 Ok(Decision::Append(proposal)) => *proposal,
                 Ok(Decision::Settled(answer)) => {
-                    make_durable(&live).await?;
+                    live.make_durable().await?;
                     return Ok(settled(&live, thread, answer));
                 }
                 Err(error) => {
                     if matches!(error, CommandError::Refused(_)) {
-                        make_durable(&live).await?;
+                        live.make_durable().await?;
                     }
                     return Err(error);
                 }
@@ -153,7 +153,7 @@ impl Hub {
             }
             Err(error) => match find_attempt(live, after, &names.attempt).await? {
                 Some(last) => {
-                    make_durable(live).await?;
+                    live.make_durable().await?;
                     last
                 }
                 None => return Err(error.into()),

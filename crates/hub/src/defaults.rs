@@ -42,6 +42,9 @@ pub(crate) const LOAD_LIMIT: ReadLimit = ReadLimit {
     bytes: 1 << 20,
 };
 
+/// Making a baseline longer than this takes a millisecond and more; answers do not wait for it.
+pub(crate) const LONG_BASELINE_BYTES: usize = 512 << 10;
+
 /// A checkpoint up to this length is read where it is needed; a longer one on a thread of its own.
 pub(crate) const CHECKPOINT_INLINE_BYTES: usize = 64 << 10;
 

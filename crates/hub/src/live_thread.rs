@@ -184,6 +184,14 @@ impl LiveThread {
         self.0.append(append).await
     }
 
+    /// Waits until what stands in the log is durable: an entry that is found there need not be.
+    ///
+    /// # Errors
+    /// The engine failed, and what was found may still be lost.
+    pub async fn make_durable(&self) -> Result<(), EngineError> {
+        self.0.engine().make_durable(self.thread()).await
+    }
+
     /// Takes in what the engine holds beyond the fold: what an append of unknown outcome may have left there.
     ///
     /// # Errors
@@ -238,6 +246,11 @@ impl LiveThread {
     /// About how long the frame is that would bring an empty viewer near the head, and the seq it would bring it to.
     pub(crate) fn baseline_length(&self) -> (usize, Seq) {
         self.0.folded.lock().baseline_length()
+    }
+
+    /// About how long the frame is that the next [`baseline`](Self::baseline) has to make; 0 if none.
+    pub(crate) fn baseline_to_make(&self) -> usize {
+        self.0.folded.lock().baseline_to_make()
     }
 
     /// The place of a viewer that has all there is.

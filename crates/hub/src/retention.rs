@@ -96,6 +96,8 @@ impl Hub {
             Err(_) => return Ok(None),
         };
         keep(&**self.engine(), fold).await?;
+        // A run may be accepted by now. Its entries come behind the head that was looked at, and
+        // what it can carry on was not let go: that only becomes less while nobody asks anew.
         self.engine().trim(thread, through).await?;
         live.trimmed(through.next());
         tracing::info!(%thread, %through, "log trimmed");

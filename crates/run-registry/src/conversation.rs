@@ -63,29 +63,20 @@ impl Default for Conversation {
 }
 
 impl Conversation {
-    /// Of its parts, as a checkpoint keeps them; about `count` messages.
-    ///
-    /// # Errors
-    /// A message is an error.
-    pub(crate) fn of<E>(
-        messages: impl IntoIterator<Item = Result<Message, E>>,
-        count: usize,
-        state: Value,
-        runs: Runs,
-        verifier: Verifier,
-    ) -> Result<Self, E> {
+    /// Of its parts, as a checkpoint keeps them.
+    pub(crate) fn of(messages: Vec<Message>, state: Value, runs: Runs, verifier: Verifier) -> Self {
         let mut list = Messages::default();
-        list.reserve(count);
+        list.reserve(messages.len());
         let mut scratch = String::new();
         for message in messages {
-            list.append_held(Held::measured(message?, &mut scratch));
+            list.append_held(Held::measured(message, &mut scratch));
         }
-        Ok(Self {
+        Self {
             messages: list,
             state: Document::new(state).into(),
             runs,
             verifier,
-        })
+        }
     }
 
     /// Before the first event: no messages, `{}` as state.

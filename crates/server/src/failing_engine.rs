@@ -15,12 +15,12 @@ use threadcast_thread_log::memory::MemoryEngine;
 use threadcast_thread_log::position::Seq;
 use tokio::sync::watch;
 
-/// How appends fail.
+/// What fails, and how.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Failure {
     #[default]
     None,
-    /// They happen, and one answer in `every + 1` is lost.
+    /// Appends happen, and one answer in `every + 1` is lost.
     AnswerLost { every: usize },
     /// They do not happen.
     Away,
@@ -32,6 +32,10 @@ pub(crate) enum Failure {
     Panics { after: usize },
     /// They happen, but nothing can be read.
     Unreadable,
+    /// They happen, but nobody hears where a thread stands.
+    NoHeads,
+    /// They happen, deletions do not.
+    Undeletable,
 }
 
 #[derive(Debug, Default)]
@@ -59,6 +63,13 @@ impl FailingEngine {
         &self.log
     }
 
+    /// The failure that stands, once writes are not held.
+    async fn failure_of_a_write(&self) -> Failure {
+        let mut failures = self.failure.subscribe();
+        let failure = failures.wait_for(|failure| !matches!(failure, Failure::Held));
+        *failure.await.expect("the sender is here")
+    }
+
     fn loses_answer(&self, every: usize) -> bool {
         let mut appends = self.appends.lock();
         *appends += 1;
@@ -73,12 +84,7 @@ fn unavailable() -> EngineError {
 impl Engine for FailingEngine {
     fn append(&self, append: Append) -> BoxFuture<'_, Result<Outcome, EngineError>> {
         async move {
-            let failure = *self
-                .failure
-                .subscribe()
-                .wait_for(|failure| !matches!(failure, Failure::Held))
-                .await
-                .expect("the sender is here");
+            let failure = self.failure_of_a_write().await;
             match failure {
                 Failure::Away | Failure::AwayAfter { appends: 0 } => return Err(unavailable()),
                 Failure::AwayAfter { appends } => self.fail(Failure::AwayAfter {
@@ -92,12 +98,25 @@ impl Engine for FailingEngine {
                 Failure::AnswerLost { .. }
                 | Failure::Held
                 | Failure::None
+                | Failure::NoHeads
+                | Failure::Undeletable
                 | Failure::Unreadable => {}
             }
             let outcome = self.log.append(append).await;
             match failure {
                 Failure::AnswerLost { every } if self.loses_answer(every) => Err(unavailable()),
                 _ => outcome,
+            }
+        }
+        .boxed()
+    }
+
+    fn make_durable<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<(), EngineError>> {
+        async move {
+            let failure = self.failure_of_a_write().await;
+            match failure {
+                Failure::Away | Failure::AwayAfter { appends: 0 } => Err(unavailable()),
+                _ => self.log.make_durable(thread).await,
             }
         }
         .boxed()
@@ -121,6 +140,9 @@ impl Engine for FailingEngine {
     }
 
     fn head<'a>(&'a self, thread: &'a ThreadId) -> BoxFuture<'a, Result<Head, EngineError>> {
+        if matches!(*self.failure.borrow(), Failure::NoHeads) {
+            return async { Err(unavailable()) }.boxed();
+        }
         self.log.head(thread)
     }
 
@@ -168,6 +190,9 @@ impl Engine for FailingEngine {
         thread: &'a ThreadId,
         note: ThreadRecord,
     ) -> BoxFuture<'a, Result<(), EngineError>> {
+        if matches!(*self.failure.borrow(), Failure::Undeletable) {
+            return async { Err(unavailable()) }.boxed();
+        }
         self.log.delete(thread, note)
     }
 

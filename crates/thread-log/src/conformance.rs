@@ -76,7 +76,8 @@ suite! {
             records_come_back_as_they_were_appended
             thread_record_stays_until_another_is_given
             too_long_a_thread_record_writes_nothing
-            versions_are_the_last_seqs_of_their_class;
+            versions_are_the_last_seqs_of_their_class
+            what_is_held_becomes_durable_and_nothing_is_written;
         refusal:
             moved_version_is_a_conflict
             tokens_never_make_a_decision_lose

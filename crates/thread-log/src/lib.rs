@@ -13,9 +13,13 @@ pub mod entry;
 pub mod error;
 pub mod lease;
 pub mod meta;
+#[cfg(feature = "engine")]
+pub mod names;
 pub mod position;
 pub mod principal;
 pub mod run_status;
+#[cfg(feature = "engine")]
+pub mod watchers;
 pub mod work;
 
 #[cfg(feature = "conformance")]

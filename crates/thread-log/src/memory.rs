@@ -68,7 +68,7 @@ impl fmt::Debug for MemoryEngine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut engine = f.debug_struct("MemoryEngine");
         engine
-            .field("incarnation", &self.0.incarnation)
+            .field("incarnation", self.0.names.incarnation())
             .field("thread_count", &self.thread_count())
             .finish()
     }
@@ -79,12 +79,14 @@ impl Engine for MemoryEngine {
         let store = &*self.0;
         let work = async move {
             check_record(&append)?;
-            let write = |thread: &mut Thread| {
-                thread.append(&append, &store.incarnation, || store.new_log())
-            };
+            let write = |thread: &mut Thread| thread.append(&append, &store.names);
             Ok(store.with_any(&append.thread, write))
         };
         work.boxed()
+    }
+
+    fn make_durable<'a>(&'a self, _: &'a ThreadId) -> BoxFuture<'a, Result<(), EngineError>> {
+        async { Ok(()) }.boxed()
     }
 
     fn read<'a>(

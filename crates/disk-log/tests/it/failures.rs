@@ -152,6 +152,59 @@ async fn durable_appends_wait_for_a_sync_and_share_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_held_is_waited_for_and_what_is_durable_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Arc::<FailingDisk>::default();
+    let engine = open(directory.path(), &disk);
+    let id = thread("th_1");
+    append(&engine, some(&id, 1, Durability::Held))
+        .await
+        .unwrap();
+    engine.make_durable(&id).await.unwrap();
+    let (syncs, stages) = (&disk.syncs, &disk.stages);
+    let before = (syncs.load(Ordering::SeqCst), stages.load(Ordering::SeqCst));
+    assert!(before.0 > 0, "it was synced");
+    let again = engine.make_durable(&id).now_or_never();
+    again.expect("there is nothing to wait for").unwrap();
+    let after = (syncs.load(Ordering::SeqCst), stages.load(Ordering::SeqCst));
+    assert_eq!(before, after, "nothing was written");
+    disk.syncs_fail.store(true, Ordering::SeqCst);
+    append(&engine, some(&id, 1, Durability::Held))
+        .await
+        .unwrap();
+    assert!(matches!(
+        why(engine.make_durable(&id).await),
+        DiskError::Failed(_)
+    ));
+    engine.close();
+    assert!(matches!(
+        why(engine.make_durable(&id).await),
+        DiskError::Closed
+    ));
+}
+
+/// What a failed write leaves may be found, and never becomes durable.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_becomes_durable_after_a_failed_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Arc::<FailingDisk>::default();
+    let engine = open(directory.path(), &disk);
+    let id = thread("th_1");
+    append(&engine, some(&id, 1, Durability::Durable))
+        .await
+        .unwrap();
+    let next = disk.stages.load(Ordering::SeqCst) + 1;
+    disk.fails_at.store(next, Ordering::SeqCst);
+    append(&engine, some(&id, 1, Durability::Held))
+        .await
+        .unwrap_err();
+    assert!(matches!(
+        why(engine.make_durable(&id).await),
+        DiskError::Failed(_)
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn held_appends_are_synced_though_nobody_waits() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Arc::<FailingDisk>::default();

@@ -2,13 +2,16 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use threadcast_agui::ids::ThreadId;
 use threadcast_agui::json::RawJson;
+use threadcast_disk_log::DiskEngine;
 use threadcast_thread_log::engine::{Append, Checkpoint, Durability, Engine};
 use threadcast_thread_log::entry::{Body, Class, Millis, NewEntry, Origin, Record};
 
-use crate::support::{append, open_plain, some, thread};
+use crate::support::{FailingDisk, append, open, open_plain, some, thread};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn threads_that_nobody_uses_take_no_memory() {
@@ -82,25 +85,31 @@ impl Noise {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn disk_space_returns_after_trimming_and_deleting() {
-    let directory = tempfile::tempdir().unwrap();
-    let engine = open_plain(directory.path());
-    let (trimmed, deleted) = (thread("th_1"), thread("th_2"));
+/// Two threads with tables of 40 MB.
+async fn two_long_threads(engine: &DiskEngine, directory: &Path) -> [ThreadId; 2] {
+    let ids = [thread("th_1"), thread("th_2")];
     let mut noise = Noise(1);
-    for id in [&trimmed, &deleted] {
+    for id in &ids {
         for _ in 0..100 {
             let many = Append {
                 entries: (0..100).map(|_| noise.entry(2000)).collect(),
                 ..some(id, 0, Durability::Held)
             };
-            append(&engine, many).await.unwrap();
+            append(engine, many).await.unwrap();
         }
     }
     until("tables are written", || {
-        tables_bytes(directory.path()) > 15_000_000
+        tables_bytes(directory) > 15_000_000
     })
     .await;
+    ids
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn disk_space_returns_after_trimming_and_deleting() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = open_plain(directory.path());
+    let [trimmed, deleted] = two_long_threads(&engine, directory.path()).await;
     let head = engine.head(&trimmed).await.unwrap();
     let checkpoint = Checkpoint {
         seq: head.seq,
@@ -115,4 +124,32 @@ async fn disk_space_returns_after_trimming_and_deleting() {
     })
     .await;
     assert_eq!(engine.head(&trimmed).await.unwrap().seq, head.seq);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn disk_that_is_nearly_full_is_freed_by_deleting() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Arc::<FailingDisk>::default();
+    let engine = open(directory.path(), &disk);
+    let deleted = two_long_threads(&engine, directory.path()).await;
+    // Less than the reserve, and than the tables take.
+    disk.free.store(30_000_000, Ordering::SeqCst);
+    let full = async {
+        while append(&engine, some(&deleted[0], 1, Durability::Held))
+            .await
+            .is_ok()
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), full)
+        .await
+        .expect("that it is full is seen");
+    for id in &deleted {
+        engine.delete(id, Vec::new()).await.unwrap();
+    }
+    until("the space returns", || {
+        tables_bytes(directory.path()) < 2_000_000
+    })
+    .await;
 }

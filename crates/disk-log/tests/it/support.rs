@@ -187,3 +187,8 @@ pub(crate) fn journal(directory: &Path) -> PathBuf {
         })
         .unwrap()
 }
+
+/// What is recorded of the syncs of the only database.
+pub(crate) fn record(directory: &Path) -> PathBuf {
+    directory.join("0.synced")
+}

@@ -14,7 +14,9 @@ use threadcast_thread_log::engine::{Append, Checkpoint, Durability, Engine};
 use threadcast_thread_log::entry::Millis;
 use threadcast_thread_log::work::bucket_of;
 
-use crate::support::{Found, append, copy, found, journal, open_plain, some, template, thread};
+use crate::support::{
+    Found, append, copy, found, journal, open_plain, record, some, template, thread,
+};
 
 #[derive(Debug, PartialEq)]
 struct State {
@@ -135,6 +137,8 @@ async fn what_stands_before_a_tear_is_found() {
         let tear = [Tear::Cut, Tear::Zeros, Tear::Hole, Tear::Noise][number % 4];
         let torn = tempfile::tempdir().unwrap();
         copy(directory.path(), torn.path());
+        // It was not on the disk yet, as anything that stands behind a tear.
+        fs::remove_file(record(torn.path())).unwrap();
         let damaged = damage(&journal(torn.path()), at, tear);
         let last_whole = states.iter().rfind(|(length, _)| *length <= damaged);
         let (_, expected) = last_whole.unwrap();
@@ -160,6 +164,47 @@ async fn what_stands_before_a_tear_is_found() {
     }
 }
 
+/// Damages the journal in the middle, with what is recorded of its syncs as `record` makes it.
+async fn open_damaged(
+    make_record: impl FnOnce(&Path),
+) -> (u64, u64, Result<DiskEngine, OpenError>) {
+    let directory = tempfile::tempdir().unwrap();
+    let states = history(directory.path()).await;
+    let (begin, end) = (states[0].0, states.last().unwrap().0);
+    make_record(&record(directory.path()));
+    let at = damage(&journal(directory.path()), (begin + end) / 2, Tear::Hole);
+    let opened = DiskEngine::open(directory.path(), &DiskOptions::default());
+    (at, end, opened)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_in_what_was_synced_is_told_not_cut() {
+    let (damaged, end, opened) = open_damaged(|_| {}).await;
+    let error = opened.unwrap_err();
+    let told = error.to_string();
+    let OpenError::Lost { at, synced, .. } = error else {
+        panic!("{told}");
+    };
+    assert!(at <= damaged && synced == end, "{told}: {damaged} of {end}");
+    assert!(
+        told.contains(&at.to_string()) && told.contains(&synced.to_string()),
+        "{told}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_is_cut_where_nothing_is_known_of_the_syncs() {
+    let lost = |record: &Path| fs::remove_file(record).unwrap();
+    let garbled = |record: &Path| {
+        let mut line = fs::read(record).unwrap();
+        line[25] ^= 1;
+        fs::write(record, line).unwrap();
+    };
+    for opened in [open_damaged(lost).await.2, open_damaged(garbled).await.2] {
+        opened.unwrap().close();
+    }
+}
+
 /// What stands before the last journal was synced before that one was begun: a hole in it is no
 /// tear.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -169,6 +214,8 @@ async fn damage_in_an_older_journal_is_told_not_skipped() {
     let older = journal(directory.path());
     fs::copy(&older, older.with_file_name("9999.jnl")).unwrap();
     fs::write(journal(directory.path()), []).unwrap();
+    // It is of the last journal only.
+    fs::remove_file(record(directory.path())).unwrap();
     let length = fs::metadata(&older).unwrap().len();
     damage(&older, length / 2, Tear::Hole);
     let error = DiskEngine::open(directory.path(), &DiskOptions::default()).unwrap_err();

@@ -3,10 +3,9 @@
 use threadcast_agui::ids::RunId;
 use threadcast_run_registry::decide::Asking;
 use threadcast_run_registry::fact::AttemptId;
-use threadcast_thread_log::engine::{Append, Durability, Guard};
 use threadcast_thread_log::entry::Body;
 use threadcast_thread_log::error::EngineError;
-use threadcast_thread_log::lease::{LeaseChange, LeaseToken, NodeId};
+use threadcast_thread_log::lease::{LeaseToken, NodeId};
 use threadcast_thread_log::position::Seq;
 use threadcast_thread_log::principal::Principal;
 
@@ -75,24 +74,4 @@ pub(super) async fn find_attempt(
         }
         after = last.seq;
     }
-}
-
-/// Waits until what stands in the log is durable: an entry that is found there need not be.
-///
-/// # Errors
-/// The engine failed, and what was found may still be lost.
-pub(super) async fn make_durable(live: &LiveThread) -> Result<(), EngineError> {
-    let nothing = Append {
-        thread: live.thread().clone(),
-        known: live.head(),
-        may_create: false,
-        guard: Guard::default(),
-        lease: LeaseChange::Keep,
-        source: None,
-        entries: Vec::new(),
-        record: None,
-        durability: Durability::Durable,
-    };
-    // A refusal is waited for as long.
-    live.append(nothing).await.map(drop)
 }

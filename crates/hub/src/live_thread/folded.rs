@@ -136,6 +136,13 @@ impl Folded {
         }
     }
 
+    /// About how long the baseline is that would have to be made now; 0 if there is one.
+    pub(super) fn baseline_to_make(&self) -> usize {
+        let head = self.fold.head();
+        let is_made = self.baseline.as_ref().is_some_and(|made| made.serves(head));
+        if is_made { 0 } else { estimate(&self.fold) }
+    }
+
     /// The latest snapshot if it still serves, else a new one; `None` without a log.
     pub(super) fn baseline(
         &mut self,

@@ -43,6 +43,11 @@ impl Turns {
             .push(Reverse((subscription.served, self.last_order, slot)));
     }
 
+    /// Whose turn is next.
+    pub(super) fn peek(&self) -> Option<u32> {
+        self.queued.peek().map(|Reverse((_, _, slot))| *slot)
+    }
+
     /// Takes out whose turn it is.
     pub(super) fn next<'a>(
         &mut self,

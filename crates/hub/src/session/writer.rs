@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::outbox::{Share, Turn, What};
 use super::{PING, Session};
-use crate::defaults::{IDLE_TURNS_MAX, WRITES_PER_POLL};
+use crate::defaults::{IDLE_TURNS_MAX, LONG_BASELINE_BYTES, WRITES_PER_POLL};
 use crate::frame::whole_frames;
 use crate::frame_stream::Sent;
 use crate::subscription::Due;
@@ -59,7 +59,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         for _ in 0..WRITES_PER_POLL {
             // Nothing is taken from tails or the engine for a socket that may still be blocked.
             let was_blocked = self.pace.is_blocked();
-            let turn = if was_blocked {
+            let turn = if was_blocked || self.has_answers_to_send_first() {
                 Turn::default()
             } else {
                 self.gather(cx)
@@ -87,6 +87,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
         }
         cx.waker().wake_by_ref();
         Ok(())
+    }
+
+    /// Whether answers would wait for a long baseline that has to be made.
+    fn has_answers_to_send_first(&mut self) -> bool {
+        let next = self.outbox.turns.peek();
+        let next = next.and_then(|slot| self.subscriptions.get_mut(slot));
+        let makes_long = next.is_some_and(|next| {
+            next.due == Due::Baseline && next.live.baseline_to_make() > LONG_BASELINE_BYTES
+        });
+        makes_long && self.stream().has_work()
     }
 
     /// Tells the heartbeat what became of a write that began with `held` bytes of the stream's own.

@@ -1,3 +1,5 @@
+use std::sync::atomic::Ordering;
+
 use serde_json::json;
 use threadcast_hub::live_thread::LiveThread;
 use threadcast_run_registry::conversation::THREAD_MESSAGES_BYTES_MAX;
@@ -27,6 +29,37 @@ async fn a_viewer_that_joins_gets_one_baseline_and_then_entries() {
         rig.engine.told("t").await[25..]
     );
     assert_eq!(viewer.replica("t").held(), held_by_hub(&rig.hub, "t").await);
+}
+
+/// Goal: a viewer of a long thread is answered before its baseline is made. Method: writes are
+/// counted; the second viewer gets the same bytes, and its baseline is there already.
+#[tokio::test]
+async fn an_answer_does_not_wait_for_a_long_baseline() {
+    let rig = Rig::new();
+    let mut entries = run("t", 1, 1);
+    let story = "word ".repeat(200_000);
+    let message = json!({ "id": "long", "role": "assistant", "content": story });
+    entries.insert(
+        1,
+        event(&json!({ "type": "MESSAGES_SNAPSHOT", "messages": [message] })),
+    );
+    rig.engine.write("t", entries).await;
+    let _live = rig.hub.live(&thread("t")).await.unwrap();
+    let mut counts = Vec::new();
+    for _ in 0..2 {
+        let (mut viewer, writes) = rig.connect_counting(8 << 20).await;
+        viewer.welcome().await;
+        let before = writes.load(Ordering::SeqCst);
+        viewer.subscribe("t").await;
+        viewer.catch_up("t").await;
+        counts.push(writes.load(Ordering::SeqCst) - before);
+        rig.assert_whole(&viewer, "t").await;
+    }
+    assert_eq!(
+        counts[0],
+        counts[1] + 1,
+        "writes to the first and the second"
+    );
 }
 
 #[tokio::test]

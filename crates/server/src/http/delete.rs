@@ -84,3 +84,6 @@ pub(super) async fn no_thread(hub: &Hub, thread: &ThreadId) -> Result<HttpError,
     let body = ErrorBody::new(ErrorCode::NotFound, message);
     Ok(body.with_details(json!({ "by": by, "at": at })).into())
 }
+
+#[cfg(test)]
+mod tests;

@@ -220,3 +220,20 @@ pub async fn versions_are_the_last_seqs_of_their_class(factory: &impl Factory) {
     );
     assert_eq!(subject.head().await.versions, appended.versions);
 }
+
+pub async fn what_is_held_becomes_durable_and_nothing_is_written(factory: &impl Factory) {
+    let subject = Subject::open(factory).await;
+    let engine = &subject.engine;
+    let make_durable = async || {
+        let made = engine.make_durable(&subject.thread).await;
+        made.expect("the engine is there");
+    };
+    make_durable().await;
+    assert_eq!(subject.head().await, Head::default());
+    subject.appended(subject.plain(texts(3))).await;
+    let before = subject.head().await;
+    for _ in 0..2 {
+        make_durable().await;
+    }
+    assert_eq!(subject.head().await, before);
+}

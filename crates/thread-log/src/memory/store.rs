@@ -6,7 +6,6 @@
 //! Invariant: a thread is in the registry only while it has a log, a tombstone or a watcher.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use threadcast_agui::ids::ThreadId;
@@ -14,12 +13,10 @@ use threadcast_agui::ids::ThreadId;
 use super::thread::Thread;
 use super::work_index::WorkIndex;
 use crate::lease::NodeId;
-use crate::meta::{Incarnation, LogId};
+use crate::names::Names;
 
 pub(super) struct Store {
-    pub(super) incarnation: Incarnation,
-    /// Makes log ids: unique together with the incarnation.
-    logs_begun: AtomicU64,
+    pub(super) names: Names,
     pub(super) threads: RwLock<BTreeMap<ThreadId, Mutex<Thread>>>,
     pub(super) work: WorkIndex,
     pub(super) beats: Mutex<HashMap<NodeId, u64>>,
@@ -28,8 +25,7 @@ pub(super) struct Store {
 impl Store {
     pub(super) fn of(threads: BTreeMap<ThreadId, Mutex<Thread>>) -> Self {
         Self {
-            incarnation: Incarnation(random_hex().into()),
-            logs_begun: AtomicU64::new(0),
+            names: Names::random(),
             threads: RwLock::new(threads),
             work: WorkIndex::default(),
             beats: Mutex::default(),
@@ -59,7 +55,7 @@ impl Store {
     /// Lets go of a thread in which nothing is left; called when a watcher went.
     pub(super) fn sweep(&self, id: &ThreadId) {
         let left_empty = |thread: &mut Thread| {
-            thread.drop_unwatched_queue();
+            thread.watchers.tidy();
             thread.is_empty()
         };
         if self.with(id, left_empty) != Some(true) {
@@ -73,21 +69,4 @@ impl Store {
             threads.remove(id);
         }
     }
-
-    pub(super) fn new_log(&self) -> LogId {
-        LogId(
-            format!(
-                "{}-{}",
-                &self.incarnation.0[..8],
-                self.logs_begun.fetch_add(1, Ordering::Relaxed)
-            )
-            .into(),
-        )
-    }
-}
-
-fn random_hex() -> String {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).expect("the system has random numbers");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

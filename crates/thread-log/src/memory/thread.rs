@@ -6,19 +6,16 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use threadcast_agui::ids::ThreadId;
-use tokio::sync::broadcast;
 
 use crate::admit::{Writes, admit};
 use crate::engine::{
     Append, Checkpoint, Head, Listed, Outcome, ReadLimit, Refused, ThreadRecord, Watched,
 };
 use crate::entry::Entry;
-use crate::meta::{Incarnation, LogId, LogState, Meta};
+use crate::meta::{LogState, Meta};
+use crate::names::Names;
 use crate::position::{Position, PositionVerdict, Seq};
-
-/// Messages a watcher may be behind before it is told of a gap; 64 slots are some 3 KiB a watched
-/// thread.
-const WATCH_MESSAGES: usize = 64;
+use crate::watchers::Watchers;
 
 #[derive(Default)]
 pub(super) struct Thread {
@@ -26,22 +23,17 @@ pub(super) struct Thread {
     entries: VecDeque<Entry>,
     /// All of this log and valid on it.
     checkpoints: BTreeMap<Seq, Checkpoint>,
-    watchers: Option<broadcast::Sender<Watched>>,
+    pub(super) watchers: Watchers,
 }
 
 impl Thread {
-    pub(super) fn append(
-        &mut self,
-        append: &Append,
-        incarnation: &Incarnation,
-        new_log: impl FnOnce() -> LogId,
-    ) -> Outcome {
+    pub(super) fn append(&mut self, append: &Append, names: &Names) -> Outcome {
         let Writes {
             meta,
             begins,
             entries,
             appended,
-        } = match admit(&self.meta, append, incarnation, new_log) {
+        } = match admit(&self.meta, append, names.incarnation(), || names.new_log()) {
             Ok(writes) => writes,
             Err(reason) => {
                 let missed = self.meta.missed_after(&append.known);
@@ -66,7 +58,7 @@ impl Thread {
             self.entries.len() as u64
         );
         if !entries.is_empty() {
-            self.publish(|| Watched::Entries {
+            self.watchers.publish(|| Watched::Entries {
                 epoch: appended.epoch.clone(),
                 entries: Arc::from(entries),
             });
@@ -105,12 +97,6 @@ impl Thread {
         self.meta.has_log().then(line)
     }
 
-    pub(super) fn watch(&mut self) -> broadcast::Receiver<Watched> {
-        self.watchers
-            .get_or_insert_with(|| broadcast::Sender::new(WATCH_MESSAGES))
-            .subscribe()
-    }
-
     pub(super) fn save_checkpoint(&mut self, checkpoint: Checkpoint) {
         let position = Position {
             epoch: checkpoint.epoch.clone(),
@@ -147,17 +133,13 @@ impl Thread {
             self.meta = Meta::tombstone(note);
             self.entries = VecDeque::new();
             self.checkpoints = BTreeMap::new();
-            self.publish(|| Watched::Gone);
+            self.watchers.publish(|| Watched::Gone);
         }
     }
 
     /// Whether forgetting the thread loses nothing.
     pub(super) fn is_empty(&self) -> bool {
-        let is_watched = self
-            .watchers
-            .as_ref()
-            .is_some_and(|watchers| watchers.receiver_count() > 0);
-        self.meta.log == LogState::None && !is_watched
+        self.meta.log == LogState::None && self.watchers.is_empty()
     }
 
     /// The log without its watchers; `None` if there never was one.
@@ -166,20 +148,7 @@ impl Thread {
             meta: self.meta.clone(),
             entries: self.entries.clone(),
             checkpoints: self.checkpoints.clone(),
-            watchers: None,
+            watchers: Watchers::default(),
         })
-    }
-
-    pub(super) fn drop_unwatched_queue(&mut self) {
-        self.watchers
-            .take_if(|watchers| watchers.receiver_count() == 0);
-    }
-
-    fn publish(&mut self, message: impl FnOnce() -> Watched) {
-        self.drop_unwatched_queue();
-        // Sending fails when the last watcher has just gone; none can come while the thread is
-        // locked.
-        self.watchers
-            .take_if(|watchers| watchers.send(message()).is_err());
     }
 }

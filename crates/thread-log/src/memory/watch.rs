@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use futures::stream::{Stream, unfold};
 use threadcast_agui::ids::ThreadId;
-use tokio::sync::broadcast::{self, error::RecvError};
 
 use super::Store;
 use crate::engine::Watched;
+use crate::watchers::Watcher;
 
 struct Watch {
     /// Present until the watch is dropped.
-    messages: Option<broadcast::Receiver<Watched>>,
+    messages: Option<Watcher>,
     thread: ThreadId,
     store: Arc<Store>,
 }
@@ -21,18 +21,14 @@ pub(super) fn attach(
     store: &Arc<Store>,
     thread: &ThreadId,
 ) -> impl Stream<Item = Watched> + Send + use<> {
-    let messages = store.with_any(thread, |thread| thread.watch());
+    let messages = store.with_any(thread, |thread| thread.watchers.watch());
     let watch = Watch {
         messages: Some(messages),
         thread: thread.clone(),
         store: Arc::clone(store),
     };
     unfold(watch, async |mut watch| {
-        let message = match watch.messages.as_mut()?.recv().await {
-            Ok(message) => message,
-            Err(RecvError::Lagged(_)) => Watched::Gap,
-            Err(RecvError::Closed) => return None,
-        };
+        let message = watch.messages.as_mut()?.next().await?;
         Some((message, watch))
     })
 }

@@ -27,7 +27,7 @@ pub(crate) struct TestEngine {
     head_door: Arc<watch::Sender<bool>>,
     /// This many appends happen and are answered with an error.
     unknown_outcomes: Arc<AtomicUsize>,
-    /// This many appends without entries do not become durable.
+    /// So often nothing becomes durable, and nothing is appended without entries.
     failing_syncs: Arc<AtomicUsize>,
     /// This many checkpoints cannot be read.
     failing_loads: Arc<AtomicUsize>,
@@ -215,6 +215,13 @@ impl Engine for TestEngine {
             }
         }
         .boxed()
+    }
+
+    fn make_durable<'a>(&'a self, thread: &'a ThreadId) -> Answer<'a, ()> {
+        if is_due(&self.failing_syncs) {
+            return async { away() }.boxed();
+        }
+        self.memory.make_durable(thread)
     }
 
     fn read<'a>(
