@@ -4,6 +4,8 @@
 //! so that no append waits for it. The batch leaves a line that says what is still to be removed;
 //! an opening of the directory goes on where a kill stopped it.
 //!
+//! On a disk with no space even for that, it is put off until there is some.
+//!
 //! Invariant: a line of what was dropped stands until all of it is removed.
 
 use std::sync::atomic::Ordering;
@@ -26,6 +28,9 @@ use crate::thread::put;
 
 /// Keys removed by one batch.
 const SLICE: usize = 1024;
+
+/// What a mark takes besides its key.
+const MARK_BYTES: u64 = 64;
 
 impl Store {
     /// # Errors
@@ -118,16 +123,20 @@ impl Shard {
 
     fn remove_dropped(&self, thread: &ThreadId, life: Life, through: Seq) -> Result<(), DiskError> {
         let entries = keys::entries(thread, life, Seq::ZERO, through);
-        self.remove_range(&self.entries, entries)?;
+        let mut is_done = self.remove_range(&self.entries, entries)?;
         // The checkpoint at `through` is what the log goes on from; after a deletion none is.
         let last = match through {
             Seq::MAX => through,
             _ => Seq::new(through.get().saturating_sub(1)).unwrap_or_default(),
         };
         let heads = keys::checkpoints(thread, life, last);
-        self.remove_range(&self.checkpoints, heads)?;
+        is_done = is_done && self.remove_range(&self.checkpoints, heads)?;
         let parts = keys::parts_through(thread, life, last);
-        self.remove_range(&self.checkpoints, parts)?;
+        is_done = is_done && self.remove_range(&self.checkpoints, parts)?;
+        if !is_done {
+            self.has_dropped.store(true, Ordering::Release);
+            return Ok(());
+        }
         let line = keys::dropped(thread, life);
         let _alone = self.dropping.lock();
         let is_last = self
@@ -141,34 +150,51 @@ impl Shard {
         Ok(())
     }
 
+    /// Removes what was put off, as far as there is space for it now.
+    ///
+    /// # Errors
+    /// Something could not be read or written.
+    pub(crate) fn remove_put_off(&self) -> Result<(), DiskError> {
+        if self.has_dropped.swap(false, Ordering::AcqRel) {
+            self.remove_all_dropped()?;
+        }
+        Ok(())
+    }
+
+    /// Whether all of it is removed, or the rest put off.
     fn remove_range(
         &self,
         from: &Removable,
         range: std::ops::RangeInclusive<Vec<u8>>,
-    ) -> Result<(), DiskError> {
+    ) -> Result<bool, DiskError> {
         // What is removed while a snapshot is held may not leave the tables.
-        let removed = self.remove_lines(&from.keyspace, range)?;
+        let (removed, is_all) = self.remove_lines(&from.keyspace, range)?;
         from.removed.fetch_add(removed, Ordering::Relaxed);
-        Ok(())
+        Ok(is_all)
     }
 
-    /// How many there were.
+    /// How many were removed, and whether these are all.
     fn remove_lines(
         &self,
         keyspace: &Keyspace,
         range: std::ops::RangeInclusive<Vec<u8>>,
-    ) -> Result<u64, DiskError> {
+    ) -> Result<(u64, bool), DiskError> {
         let snapshot = self.snapshot();
         let mut keys = snapshot.range(keyspace, range);
         let mut removed = 0;
         loop {
             let mut batch = self.batch();
+            let mut bytes = 0;
             for line in keys.by_ref().take(SLICE) {
                 let key = line.key().map_err(|error| self.unreadable(error))?;
+                bytes += key.len() as u64 + MARK_BYTES;
                 batch.remove(keyspace, key);
             }
             if batch.is_empty() {
-                return Ok(removed);
+                return Ok((removed, true));
+            }
+            if !self.health.has_space_for_marks(bytes) {
+                return Ok((removed, false));
             }
             removed += batch.len() as u64;
             self.commit(batch, WritePoint::Removal)?;

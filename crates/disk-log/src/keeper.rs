@@ -24,23 +24,30 @@ pub(crate) fn start(
     health: Arc<Health>,
     shards: Vec<Arc<Shard>>,
 ) -> std::io::Result<Background> {
-    look_at_space(&directory, &*disk, &health);
+    look_at_space(&directory, &*disk, &health, &shards);
     Background::start("log-keeper", EVERY, move |_| {
-        look_at_space(&directory, &*disk, &health);
+        look_at_space(&directory, &*disk, &health, &shards);
         look_for_failures(&shards);
     })
 }
 
 /// A system that does not tell is not held to be full: a write that fails will tell.
-fn look_at_space(directory: &Path, disk: &dyn Disk, health: &Health) {
+fn look_at_space(directory: &Path, disk: &dyn Disk, health: &Health, shards: &[Arc<Shard>]) {
     let Ok(free) = disk.free_bytes(directory) else {
         return;
     };
-    if !health.set_free(free) {
+    let in_memory = shards.iter().map(|shard| shard.bytes_in_memory()).sum();
+    let was_full = health.set_free(free, in_memory);
+    let is_full = health.is_full();
+    if is_full == was_full {
         return;
     }
-    if health.is_full() {
-        tracing::error!(free, "the disk is nearly full: appends are refused");
+    if is_full {
+        tracing::error!(
+            free,
+            in_memory,
+            "the disk is nearly full: appends are refused"
+        );
     } else {
         tracing::info!(free, "there is space again: appends are taken");
     }

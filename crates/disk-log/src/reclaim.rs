@@ -21,9 +21,6 @@ use crate::stored;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Removals that are looked at no sooner than with the others.
-const REMOVED_MIN: u64 = 1000;
-
 /// A keyspace that takes less is left as it is.
 const BYTES_MIN: u64 = 8 << 20;
 
@@ -38,6 +35,9 @@ const TABLE_EVERY: Duration = Duration::from_millis(10);
 pub(crate) fn start(shards: Vec<Arc<Shard>>) -> std::io::Result<Background> {
     Background::start("log-reclaim", EVERY, move |closing| {
         for shard in &shards {
+            if let Err(error) = shard.remove_put_off() {
+                tracing::warn!(database = shard.number, %error, "what was dropped was not removed");
+            }
             for removable in [&shard.entries, &shard.checkpoints] {
                 if let Err(error) = reclaim(shard, removable, closing) {
                     // Nothing was lost; if the disk fails a write will tell.
@@ -51,7 +51,7 @@ pub(crate) fn start(shards: Vec<Arc<Shard>>) -> std::io::Result<Background> {
 fn reclaim(shard: &Shard, removable: &Removable, closing: &Closing) -> Result<(), Box<dyn Error>> {
     let needed = removable.needed.load(Ordering::Relaxed);
     let has_come = needed > 0 && shard.health.has_space_for(needed);
-    if !has_come && removable.removed.load(Ordering::Relaxed) < REMOVED_MIN {
+    if !has_come && removable.removed.load(Ordering::Relaxed) < removable.removed_min {
         return Ok(());
     }
     let removed = removable.removed.swap(0, Ordering::Relaxed);
@@ -69,7 +69,7 @@ fn reclaim(shard: &Shard, removable: &Removable, closing: &Closing) -> Result<()
     };
     removable
         .removed
-        .fetch_add(removed.max(REMOVED_MIN), Ordering::Relaxed);
+        .fetch_add(removed.max(removable.removed_min), Ordering::Relaxed);
     look_again
 }
 
@@ -102,10 +102,12 @@ fn rewrite(
     keyspace: &Keyspace,
     closing: &Closing,
 ) -> Result<Rewrite, Box<dyn Error>> {
+    if keyspace.disk_space() < BYTES_MIN {
+        return Ok(Rewrite::Done);
+    }
     // The database may write it whenever it likes; the reserve is there for that.
-    let in_memory = keyspace.tree.active_memtable().size();
-    if shard.health.free() <= in_memory {
-        return Ok(Rewrite::NoSpace { needed: in_memory });
+    if shard.health.left() == 0 {
+        return Ok(Rewrite::NoSpace { needed: 1 });
     }
     // The marks get into a table, where they count.
     if !write_table(keyspace, &shard.health, closing, TABLE_MAX)? {

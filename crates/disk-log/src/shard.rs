@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use fjall::{
-    CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch, Readable, Snapshot,
+    AbstractTree, CompressionType, Database, Keyspace, KeyspaceCreateOptions, OwnedWriteBatch,
+    Readable, Snapshot,
 };
 use parking_lot::Mutex;
 use threadcast_agui::ids::ThreadId;
@@ -44,6 +45,11 @@ const JOURNALS_BYTES: u64 = 64 << 20;
 /// takes a processor for as long as every merge lasts.
 const WORKERS: usize = 3;
 
+/// Removals after which is looked how much of a keyspace is of no use; a part of a checkpoint may
+/// have 128 KiB.
+const ENTRIES_REMOVED: u64 = 1000;
+const PARTS_REMOVED: u64 = 64;
+
 /// Writes after which is looked whether the database is behind.
 const LOOK_EVERY: u32 = 64;
 
@@ -55,17 +61,20 @@ const TABLES_UNMERGED: usize = 16;
 /// A keyspace from which much is removed.
 pub(crate) struct Removable {
     pub(crate) keyspace: Keyspace,
-    /// Lines removed since that was last looked at.
+    /// Lines removed since that was last looked at, and after how many it is.
     pub(crate) removed: AtomicU64,
+    pub(crate) removed_min: u64,
     /// Bytes that must be free before it is written anew; 0 while nothing waits for them.
     pub(crate) needed: AtomicU64,
 }
 
-impl From<Keyspace> for Removable {
-    fn from(keyspace: Keyspace) -> Self {
+impl Removable {
+    /// Looked at once after the opening, too, for what was removed before it.
+    fn new(keyspace: Keyspace, removed_min: u64) -> Self {
         Self {
             keyspace,
-            removed: AtomicU64::new(0),
+            removed: AtomicU64::new(removed_min),
+            removed_min,
             needed: AtomicU64::new(0),
         }
     }
@@ -87,6 +96,8 @@ pub(crate) struct Shard {
     is_behind: AtomicBool,
     /// Held where a line of what was dropped is written or removed.
     pub(crate) dropping: Mutex<()>,
+    /// Whether something that was dropped is still to be removed, for want of space.
+    pub(crate) has_dropped: AtomicBool,
 }
 
 impl Shard {
@@ -119,8 +130,8 @@ impl Shard {
             syncer,
             heads: keyspace("heads", HEADS_IN_MEMORY)?,
             threads: keyspace("threads", OTHERS_IN_MEMORY)?,
-            entries: keyspace("entries", ENTRIES_IN_MEMORY)?.into(),
-            checkpoints: keyspace("checkpoints", HEADS_IN_MEMORY)?.into(),
+            entries: Removable::new(keyspace("entries", ENTRIES_IN_MEMORY)?, ENTRIES_REMOVED),
+            checkpoints: Removable::new(keyspace("checkpoints", HEADS_IN_MEMORY)?, PARTS_REMOVED),
             chores: keyspace("chores", OTHERS_IN_MEMORY)?,
             database,
             disk: Arc::clone(&options.disk),
@@ -128,6 +139,7 @@ impl Shard {
             writes: AtomicU32::new(0),
             is_behind: AtomicBool::new(false),
             dropping: Mutex::new(()),
+            has_dropped: AtomicBool::new(false),
         })
     }
 
@@ -178,15 +190,26 @@ impl Shard {
             keyspace.sealed_memtable_count() >= TABLES_WAITING
                 || keyspace.l0_table_count() >= TABLES_UNMERGED
         };
-        let all = [
+        let is_any_behind = self.keyspaces().into_iter().any(is_behind);
+        self.is_behind.store(is_any_behind, Ordering::Relaxed);
+    }
+
+    fn keyspaces(&self) -> [&Keyspace; 5] {
+        [
             &self.entries.keyspace,
             &self.heads,
             &self.checkpoints.keyspace,
             &self.threads,
             &self.chores,
-        ];
-        self.is_behind
-            .store(all.into_iter().any(is_behind), Ordering::Relaxed);
+        ]
+    }
+
+    /// Bytes of tables that are still to be written.
+    pub(crate) fn bytes_in_memory(&self) -> u64 {
+        let keyspaces = self.keyspaces().into_iter();
+        keyspaces
+            .map(|keyspace| keyspace.tree.version_memtable_size_sum())
+            .sum()
     }
 
     /// Everything as it was at one moment, between batches.

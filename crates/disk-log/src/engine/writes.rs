@@ -12,6 +12,16 @@ use super::DiskEngine;
 use crate::blocking::blocking;
 use crate::thread::{Decided, Encoded};
 
+/// What an entry takes besides what it says.
+const ENTRY_BYTES: u64 = 256;
+
+/// About what the entries take, each with its key and its share of a batch.
+fn bytes_of(append: &Append) -> u64 {
+    let entries = append.entries.iter();
+    let bytes = entries.map(|entry| entry.record.size_bytes() as u64 + ENTRY_BYTES);
+    bytes.sum()
+}
+
 impl DiskEngine {
     pub(super) async fn append_now(&self, append: Append) -> Result<Outcome, EngineError> {
         check_record(&append)?;
@@ -20,7 +30,7 @@ impl DiskEngine {
             // A lease is taken before a thread is deleted.
             store.health.may_remove()?;
         } else {
-            store.health.may_write()?;
+            store.health.may_write(bytes_of(&append))?;
         }
         let durability = append.durability;
         let slot = store.slots.of(&append.thread);

@@ -89,10 +89,10 @@ fn what_stays_is_what_no_mark_lies_over() {
 #[test]
 fn little_that_stays_is_written_into_the_reserve() {
     let health = Health::new(64 << 20);
-    health.set_free(40 << 20);
+    health.set_free(40 << 20, 0);
     assert!(health.has_space_for(9 << 20));
     assert!(!health.has_space_for(10 << 20));
-    health.set_free(100 << 20);
+    health.set_free(100 << 20, 0);
     assert!(health.has_space_for(24 << 20));
     assert!(health.has_space_for(35 << 20));
     assert!(!health.has_space_for(36 << 20));

@@ -153,3 +153,33 @@ async fn disk_that_is_nearly_full_is_freed_by_deleting() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_deleted_where_not_even_marks_have_space_is_removed_once_they_have() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Arc::<FailingDisk>::default();
+    let engine = open(directory.path(), &disk);
+    let deleted = two_long_threads(&engine, directory.path()).await;
+    disk.free.store(1_000_000, Ordering::SeqCst);
+    let full = async {
+        while append(&engine, some(&deleted[0], 1, Durability::Held))
+            .await
+            .is_ok()
+        {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), full)
+        .await
+        .expect("that it is full is seen");
+    for id in &deleted {
+        engine.delete(id, Vec::new()).await.unwrap();
+        assert!(engine.head(id).await.unwrap().epochs.is_empty());
+    }
+    assert!(tables_bytes(directory.path()) > 15_000_000);
+    disk.free.store(0, Ordering::SeqCst);
+    until("the space returns", || {
+        tables_bytes(directory.path()) < 2_000_000
+    })
+    .await;
+}
