@@ -31,6 +31,9 @@ const WRITTEN: u64 = 2;
 /// to be kept does not fill the disk.
 const KEPT_SHARE: u64 = 16;
 
+/// What is free at least when anything is written.
+const LAST: u64 = 1 << 20;
+
 /// Below this not even the marks of what is removed are written.
 const REMOVAL_LEFT: u64 = 2 << 20;
 
@@ -51,7 +54,7 @@ impl Health {
     /// # Errors
     /// The engine failed, or the disk is nearly full.
     pub(crate) fn may_write(&self, bytes: u64) -> Result<(), DiskError> {
-        self.may_remove()?;
+        self.may_go_on()?;
         let left = self.left();
         if left < self.reserve {
             return Err(DiskError::NoSpace {
@@ -68,7 +71,7 @@ impl Health {
     /// # Errors
     /// The engine failed, or they are too many for what is left.
     pub(crate) fn may_keep(&self, bytes: u64) -> Result<(), DiskError> {
-        self.may_remove()?;
+        self.may_go_on()?;
         if bytes.saturating_mul(KEPT_SHARE) < self.left() {
             self.promise(bytes);
             return Ok(());
@@ -90,11 +93,24 @@ impl Health {
         self.promised.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// What frees space is written into the reserve.
+    /// What frees space is written into the reserve, but for the very last: a journal that cannot
+    /// be written ends the engine.
     ///
     /// # Errors
+    /// The engine failed, or there is next to nothing left.
+    pub(crate) fn may_change(&self) -> Result<(), DiskError> {
+        self.may_go_on()?;
+        let free = self.free.load(Ordering::Relaxed);
+        if free < LAST {
+            let reserve = LAST;
+            return Err(DiskError::NoSpace { free, reserve });
+        }
+        Ok(())
+    }
+
+    /// # Errors
     /// The engine failed.
-    pub(crate) fn may_remove(&self) -> Result<(), DiskError> {
+    pub(crate) fn may_go_on(&self) -> Result<(), DiskError> {
         if self.has_failed.load(Ordering::Acquire)
             && let Some(failure) = self.failure()
         {
@@ -208,6 +224,21 @@ mod tests {
         }
         assert!(kept > 5);
         assert!(health.left() >= 14 * MIB, "{} are left", health.left());
+    }
+
+    #[test]
+    fn nothing_is_written_into_the_very_last() {
+        let health = Health::new(64 * MIB);
+        health.set_free(MIB, 5 * MIB);
+        assert!(health.may_change().is_ok(), "space is freed by changes");
+        health.set_free(MIB - 1, 0);
+        let refused = health.may_change().unwrap_err();
+        let (free, reserve) = (MIB - 1, MIB);
+        assert_eq!(
+            refused.to_string(),
+            DiskError::NoSpace { free, reserve }.to_string()
+        );
+        assert!(health.may_go_on().is_ok(), "nothing failed");
     }
 
     #[test]

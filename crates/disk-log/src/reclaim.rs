@@ -145,13 +145,13 @@ fn write_table(
     closing: &Closing,
     max: Duration,
 ) -> Result<bool, DatabaseError> {
-    if health.may_remove().is_err() {
+    if health.may_go_on().is_err() {
         return Ok(false);
     }
     keyspace.rotate_memtable()?;
     let end = Instant::now() + max;
     while keyspace.sealed_memtable_count() > 0 {
-        if health.may_remove().is_err() || Instant::now() > end || closing.wait(TABLE_EVERY) {
+        if health.may_go_on().is_err() || Instant::now() > end || closing.wait(TABLE_EVERY) {
             return Ok(false);
         }
     }

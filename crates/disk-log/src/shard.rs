@@ -156,7 +156,7 @@ impl Shard {
         batch: OwnedWriteBatch,
         point: WritePoint,
     ) -> Result<(), DiskError> {
-        self.health.may_remove()?;
+        self.health.may_go_on()?;
         self.stage(point, WriteStage::Before)?;
         batch.commit().map_err(|error| {
             let error = DatabaseError::from(error);

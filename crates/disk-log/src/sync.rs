@@ -148,7 +148,7 @@ impl Syncer {
                 through.map(drop).map_err(|_| DiskError::Closed)
             }
             _ = failures.wait_for(Option::is_some) => {
-                self.health.may_remove().and(Err(DiskError::Closed))
+                self.health.may_go_on().and(Err(DiskError::Closed))
             }
         }
     }

@@ -24,7 +24,7 @@ impl Engine for DiskEngine {
         let work = async move {
             let store = self.store()?;
             // A write that failed may have left what nobody waits for.
-            store.health.may_remove()?;
+            store.health.may_go_on()?;
             Ok(store.shard(thread).syncer.wait_for_all().await?)
         };
         work.boxed()
@@ -133,7 +133,7 @@ impl Engine for DiskEngine {
     ) -> BoxFuture<'a, Result<(), EngineError>> {
         let thread = thread.clone();
         self.ask(move |store| {
-            store.health.may_remove()?;
+            store.health.may_change()?;
             store.set_work(&thread, due)
         })
         .boxed()

@@ -28,7 +28,7 @@ impl DiskEngine {
         let store = self.store()?;
         if append.entries.is_empty() {
             // A lease is taken before a thread is deleted.
-            store.health.may_remove()?;
+            store.health.may_change()?;
         } else {
             store.health.may_write(bytes_of(&append))?;
         }
@@ -63,6 +63,7 @@ impl DiskEngine {
     ) -> Result<(), EngineError> {
         check_length(&note)?;
         let store = self.store()?;
+        store.health.may_change()?;
         let slot = store.slots.of(thread);
         let deleting = Arc::clone(&store);
         if blocking(move || deleting.delete(&slot, note)).await? {

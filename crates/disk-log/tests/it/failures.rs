@@ -82,13 +82,13 @@ async fn nearly_full_disk_takes_no_appends_and_goes_on_reading() {
         .await
         .unwrap();
     engine.close();
-    disk.free.store(1_000_000, Ordering::SeqCst);
+    disk.free.store(1_100_000, Ordering::SeqCst);
     let engine = open(directory.path(), &disk);
     let refused = append(&engine, some(&id, 1, Durability::Held)).await;
     assert!(matches!(
         why(refused),
         DiskError::NoSpace {
-            free: 900_000..=1_000_000,
+            free: 900_000..=1_100_000,
             ..
         }
     ));

@@ -132,8 +132,8 @@ async fn disk_that_is_nearly_full_is_freed_by_deleting() {
     let disk = Arc::<FailingDisk>::default();
     let engine = open(directory.path(), &disk);
     let deleted = two_long_threads(&engine, directory.path()).await;
-    // Less than the reserve, and than the tables take.
-    disk.free.store(30_000_000, Ordering::SeqCst);
+    // Less than the reserve, more than the tables in memory take.
+    disk.free.store(60_000_000, Ordering::SeqCst);
     let full = async {
         while append(&engine, some(&deleted[0], 1, Durability::Held))
             .await
@@ -160,7 +160,7 @@ async fn what_is_deleted_where_not_even_marks_have_space_is_removed_once_they_ha
     let disk = Arc::<FailingDisk>::default();
     let engine = open(directory.path(), &disk);
     let deleted = two_long_threads(&engine, directory.path()).await;
-    disk.free.store(1_000_000, Ordering::SeqCst);
+    disk.free.store(1_100_000, Ordering::SeqCst);
     let full = async {
         while append(&engine, some(&deleted[0], 1, Durability::Held))
             .await
