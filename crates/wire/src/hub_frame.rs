@@ -19,8 +19,9 @@ mod write;
 
 pub use read::HubFrameError;
 pub use write::{
-    ThreadTag, write_draining, write_epoch, write_error, write_event, write_events, write_events_by, write_fact,
-    write_ok, write_part, write_reset, write_subscribed, write_unsubscribed, write_welcome,
+    ThreadTag, write_draining, write_epoch, write_error, write_event, write_events,
+    write_events_by, write_fact, write_ok, write_part, write_reset, write_subscribed,
+    write_unsubscribed, write_welcome,
 };
 
 /// One frame from the hub, as a client reads it.
