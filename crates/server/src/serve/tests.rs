@@ -70,10 +70,18 @@ async fn a_server_whose_disk_fails_while_it_stops_ends_with_an_error() {
     let store = store_on(&disk, &config).await;
     let listener = TcpListener::bind(config.listen).await.unwrap();
     let address = listener.local_addr().unwrap();
+    let engine = store.engine().clone();
     let server = Server::new(&config, listener, address, store);
-    // Its end is what is left to write.
-    run(server.hub(), "before").await.unwrap();
-    let stop = async { disk.fails.store(true, Ordering::SeqCst) };
+    let stop = async {
+        disk.fails.store(true, Ordering::SeqCst);
+        // What is left to sync, whether or not it is told in time.
+        let thread = ThreadId::new("t").unwrap();
+        let fold = Fold::new(thread.clone());
+        let by = Principal::anonymous();
+        let mut append = fork(&fold, &thread, &by, Millis(1), fold.position()).unwrap();
+        append.durability = Durability::Held;
+        drop(engine.append(append).await);
+    };
     let ended = server.run(stop).await.unwrap_err();
     assert!(matches!(ended, RunError::Store(_)), "{ended:?}");
 }
