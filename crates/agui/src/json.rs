@@ -127,8 +127,8 @@ impl RawJson {
     }
 }
 
-/// What [`RawJson::parse`] would keep, for who reads it at once: a copy is made only without line
-/// breaks.
+/// What [`RawJson::parse`] would keep, for who reads it at once: copied only where line breaks have
+/// to go.
 ///
 /// # Errors
 /// As [`RawJson::parse`].

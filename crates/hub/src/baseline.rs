@@ -45,16 +45,8 @@ impl BaselineBody {
         if estimate(fold) > bounds.bytes_max {
             return Self::TooLarge;
         }
-        let view = view::thread_view_with_state(fold);
         let mut payload = Vec::with_capacity(estimate(fold));
-        write_events_by(
-            &mut payload,
-            tag,
-            (Seq::ZERO.next(), fold.head()),
-            telling(fold.conversation()),
-            |out, event| event.write(|piece| out.extend_from_slice(piece.as_bytes())),
-            Some(&view),
-        );
+        write_baseline(&mut payload, fold, tag);
         if payload.len() > bounds.bytes_max {
             Self::TooLarge
         } else if payload.len() > bounds.part_over {
@@ -65,6 +57,19 @@ impl BaselineBody {
             Self::Frame(frame.into())
         }
     }
+}
+
+/// Writes the payload that brings an empty viewer to where the fold stands.
+pub(crate) fn write_baseline(out: &mut Vec<u8>, fold: &Fold, tag: &ThreadTag) {
+    let view = view::thread_view_with_state(fold);
+    write_events_by(
+        out,
+        tag,
+        (Seq::ZERO.next(), fold.head()),
+        telling(fold.conversation()),
+        |out, event| event.write(|piece| out.extend_from_slice(piece.as_bytes())),
+        Some(&view),
+    );
 }
 
 /// About how long a baseline would be, without making it.

@@ -3,19 +3,17 @@
 
 use std::sync::Arc;
 
-use threadcast_run_registry::snapshot::snapshot;
 use threadcast_thread_log::engine::ReadLimit;
 use threadcast_thread_log::entry::Entry;
 use threadcast_thread_log::error::EngineError;
 use threadcast_thread_log::position::Seq;
-use threadcast_wire::hub_frame::write_events;
 
 use super::LiveThread;
+use crate::baseline::write_baseline;
 use crate::block::Block;
 use crate::blocks::{Made, Range};
 use crate::defaults::{BLOCK_BYTES_MAX, CATCH_UP_LIMIT, LOAD_LIMIT};
 use crate::history::FoldAtError;
-use crate::view;
 
 /// Why there is no block.
 #[derive(Debug)]
@@ -90,12 +88,7 @@ impl LiveThread {
             // It was trimmed or replaced just now.
             Err(error) => return Err(EngineError::Unavailable(error.into())),
         };
-        let view = view::thread_view_with_state(&fold);
-        let events = snapshot(fold.conversation());
-        let payload = |out: &mut Vec<u8>| {
-            let events = events.iter().map(|event| &event.json);
-            write_events(out, self.tag(), Seq::ZERO.next(), edge, events, Some(&view));
-        };
+        let payload = |out: &mut Vec<u8>| write_baseline(out, &fold, self.tag());
         let block = Block::of_frame(edge, self.0.threads.part_over_bytes(), payload);
         Ok(Some(Arc::new(block)))
     }

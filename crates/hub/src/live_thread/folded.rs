@@ -123,24 +123,28 @@ impl Folded {
         self.baseline.take_if(|baseline| !baseline.serves(head));
     }
 
-    /// About how long the baseline is that a viewer would get now, and up to where it reaches.
-    pub(super) fn baseline_length(&self) -> (usize, Seq) {
+    /// The latest snapshot if it still serves.
+    fn made_baseline(&self) -> Option<&Arc<Baseline>> {
         let head = self.fold.head();
-        match self
-            .baseline
+        self.baseline
             .as_ref()
             .filter(|baseline| baseline.serves(head))
-        {
+    }
+
+    /// About how long the baseline is that a viewer would get now, and up to where it reaches.
+    pub(super) fn baseline_length(&self) -> (usize, Seq) {
+        match self.made_baseline() {
             Some(baseline) => (baseline.bytes(), baseline.seq),
-            None => (estimate(&self.fold), head),
+            None => (estimate(&self.fold), self.fold.head()),
         }
     }
 
     /// About how long the baseline is that would have to be made now; 0 if there is one.
     pub(super) fn baseline_to_make(&self) -> usize {
-        let head = self.fold.head();
-        let is_made = self.baseline.as_ref().is_some_and(|made| made.serves(head));
-        if is_made { 0 } else { estimate(&self.fold) }
+        match self.made_baseline() {
+            Some(_) => 0,
+            None => estimate(&self.fold),
+        }
     }
 
     /// The latest snapshot if it still serves, else a new one; `None` without a log.
@@ -149,15 +153,10 @@ impl Folded {
         tag: &ThreadTag,
         bounds: BaselineBounds,
     ) -> Option<Arc<Baseline>> {
-        let head = self.fold.head();
-        if head == Seq::ZERO {
+        if self.fold.head() == Seq::ZERO {
             return None;
         }
-        if let Some(baseline) = self
-            .baseline
-            .as_ref()
-            .filter(|baseline| baseline.serves(head))
-        {
+        if let Some(baseline) = self.made_baseline() {
             return Some(Arc::clone(baseline));
         }
         let baseline = Arc::new(Baseline::of(&self.fold, tag, bounds));

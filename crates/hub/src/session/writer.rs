@@ -91,12 +91,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send> Session<'_, S> {
 
     /// Whether answers would wait for a long baseline that has to be made.
     fn has_answers_to_send_first(&mut self) -> bool {
+        if !self.stream().has_work() {
+            return false;
+        }
         let next = self.outbox.turns.peek();
         let next = next.and_then(|slot| self.subscriptions.get_mut(slot));
-        let makes_long = next.is_some_and(|next| {
+        next.is_some_and(|next| {
             next.due == Due::Baseline && next.live.baseline_to_make() > LONG_BASELINE_BYTES
-        });
-        makes_long && self.stream().has_work()
+        })
     }
 
     /// Tells the heartbeat what became of a write that began with `held` bytes of the stream's own.
