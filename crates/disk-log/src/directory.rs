@@ -68,7 +68,11 @@ impl Directory {
         // Another process may have made it meanwhile.
         let found = format(path).map_err(failed)?;
         let databases = match &found {
-            Some(text) => databases_of(path, text)?,
+            Some(text) => {
+                // A kill may have left it; if the format were lost, it would have all removed.
+                remove(&path.join(CREATING)).map_err(failed)?;
+                databases_of(path, text)?
+            }
             None => {
                 clear(path).map_err(failed)?;
                 databases
@@ -184,6 +188,14 @@ fn lock(path: &Path) -> Result<DirectoryLock, OpenError> {
     Ok(DirectoryLock(file))
 }
 
+/// Removes a file that may be there.
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Removes what an unfinished creation left, and says that another is under way.
 fn clear(path: &Path) -> io::Result<()> {
     File::create(path.join(CREATING))?.sync_all()?;
@@ -195,10 +207,7 @@ fn clear(path: &Path) -> io::Result<()> {
             .is_some_and(|name| name.parse::<usize>().is_ok());
         if is_database {
             fs::remove_dir_all(file.path())?;
-            match fs::remove_file(record_path(&file.path())) {
-                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            remove(&record_path(&file.path()))?;
         }
     }
     sync_directory(path)

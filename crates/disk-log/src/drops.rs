@@ -133,11 +133,11 @@ impl Shard {
         is_done = is_done && self.remove_range(&self.checkpoints, heads)?;
         let parts = keys::parts_through(thread, life, last);
         is_done = is_done && self.remove_range(&self.checkpoints, parts)?;
-        if !is_done {
+        let line = keys::dropped(thread, life);
+        if !is_done || !self.health.has_space_for_marks(line.len() as u64) {
             self.has_dropped.store(true, Ordering::Release);
             return Ok(());
         }
-        let line = keys::dropped(thread, life);
         let _alone = self.dropping.lock();
         let is_last = self
             .get(&self.snapshot(), &self.chores, &line)?

@@ -147,12 +147,13 @@ impl Health {
                 return false;
             }
             *failure = Some(Arc::clone(&new));
+            // Before anyone is woken: who is asks this first.
+            self.has_failed.store(true, Ordering::Release);
             true
         });
         if Arc::ptr_eq(&first, &new) {
             tracing::error!(database, source = %new.source, "a {what} failed: nothing is written any more");
         }
-        self.has_failed.store(true, Ordering::Release);
         DiskError::Failed(first)
     }
 

@@ -133,6 +133,17 @@ pub(crate) enum JournalError {
 pub(crate) fn cut_torn_tail(directory: &Path) -> Result<Option<Tear>, JournalError> {
     let synced = Record::read(directory);
     let mut journals = journals(directory)?;
+    let latest = journals.last().map(|(number, _)| *number);
+    if let Some(synced) = synced
+        && latest.is_none_or(|latest| latest < synced.journal)
+    {
+        // Only journals before one that is there are ever removed.
+        return Err(JournalError::Lost {
+            journal: path(directory, synced.journal),
+            at: 0,
+            synced: synced.length,
+        });
+    }
     let Some((number, last)) = journals.pop() else {
         return Ok(None);
     };

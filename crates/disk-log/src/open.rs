@@ -48,6 +48,10 @@ pub(crate) fn open(path: &Path, options: &DiskOptions) -> Result<Store, OpenErro
         databases: directory.databases,
         ..options.clone()
     };
+    // A system that does not tell is not held to be full.
+    if let Ok(free) = options.disk.free_bytes(path) {
+        health.set_free(free, 0);
+    }
     // Each of them waits for the disk most of the time.
     let shards = std::thread::scope(|scope| {
         let opening: Vec<_> = (0..directory.databases)
@@ -108,7 +112,7 @@ fn open_database(
                 journal = %tear.journal.display(),
                 at = tear.at,
                 bytes = tear.lost,
-                "the end of a journal was torn and is cut off: a power cut leaves nothing there that was durable"
+                "the end of a journal was torn and is cut off: a power cut tears what was not durable yet"
             ),
             Err(JournalError::Damaged { journal, at }) => {
                 return Err(OpenError::Damaged { journal, at });

@@ -54,6 +54,10 @@ fn reclaim(shard: &Shard, removable: &Removable, closing: &Closing) -> Result<()
     if !has_come && removable.removed.load(Ordering::Relaxed) < removable.removed_min {
         return Ok(());
     }
+    // What is removed may have no tables yet.
+    if removable.keyspace.disk_space() < BYTES_MIN {
+        return Ok(());
+    }
     let removed = removable.removed.swap(0, Ordering::Relaxed);
     let look_again = match rewrite(shard, &removable.keyspace, closing) {
         Ok(Rewrite::Done) => {
@@ -102,11 +106,8 @@ fn rewrite(
     keyspace: &Keyspace,
     closing: &Closing,
 ) -> Result<Rewrite, Box<dyn Error>> {
-    if keyspace.disk_space() < BYTES_MIN {
-        return Ok(Rewrite::Done);
-    }
     // The database may write it whenever it likes; the reserve is there for that.
-    if shard.health.left() == 0 {
+    if shard.health.left() == 0 || shard.health.may_change().is_err() {
         return Ok(Rewrite::NoSpace { needed: 1 });
     }
     // The marks get into a table, where they count.

@@ -150,13 +150,14 @@ impl Shard {
     /// Writes a batch, all or nothing.
     ///
     /// # Errors
-    /// Something failed, now or before; whether the batch was written is then unknown.
+    /// Something failed, now or before: whether the batch was written is then unknown. There is
+    /// next to nothing left on the disk: it was not.
     pub(crate) fn commit(
         &self,
         batch: OwnedWriteBatch,
         point: WritePoint,
     ) -> Result<(), DiskError> {
-        self.health.may_go_on()?;
+        self.health.may_change()?;
         self.stage(point, WriteStage::Before)?;
         batch.commit().map_err(|error| {
             let error = DatabaseError::from(error);

@@ -203,10 +203,25 @@ fn damage_behind_what_was_synced_is_cut() {
 fn record_that_is_garbled_or_of_another_journal_says_nothing() {
     let garbled = line(4, 3).replacen('4', "5", 1);
     let half = line(4, 3)[..30].to_owned();
-    for record in [garbled, half, String::new(), line(3, 3), line(5, 3)] {
+    for record in [garbled, half, String::new(), line(3, 3)] {
         let tear = opened(2, &record).unwrap().unwrap();
         assert_eq!(tear.at, length(1), "{record:?}");
     }
+}
+
+#[test]
+fn journal_that_was_synced_and_is_gone_is_missed() {
+    let refused = opened(1, &line(5, 3));
+    let Err(JournalError::Lost {
+        journal,
+        at: 0,
+        synced,
+    }) = refused
+    else {
+        panic!("{refused:?}");
+    };
+    assert!(journal.ends_with("5.jnl"), "{}", journal.display());
+    assert_eq!(synced, length(3));
 }
 
 #[test]

@@ -130,6 +130,56 @@ async fn nearly_full_disk_takes_no_appends_and_goes_on_reading() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn full_disk_is_not_written_to_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk = Arc::<FailingDisk>::default();
+    let id = thread("th_1");
+    let engine = open(directory.path(), &disk);
+    append(&engine, some(&id, 3, Durability::Held))
+        .await
+        .unwrap();
+    let head = engine.head(&id).await.unwrap();
+    let checkpoint = |seq: Seq| Checkpoint {
+        seq,
+        epoch: head.epochs[0].0.clone(),
+        bytes: vec![7; 9],
+    };
+    engine
+        .save_checkpoint(&id, checkpoint(head.seq))
+        .await
+        .unwrap();
+    engine.set_work(&id, Millis(7)).await.unwrap();
+    engine.close();
+    disk.free.store(1000, Ordering::SeqCst);
+    let engine = open(directory.path(), &disk);
+    let before = disk.stages.load(Ordering::SeqCst);
+    let first = Seq::ZERO.next();
+    let refusals = [
+        append(&engine, some(&id, 1, Durability::Held))
+            .await
+            .map(drop),
+        append(&engine, some(&id, 0, Durability::Held))
+            .await
+            .map(drop),
+        engine.save_checkpoint(&id, checkpoint(first)).await,
+        engine.trim(&id, head.seq).await,
+        engine.set_work(&id, Millis(8)).await,
+        engine.clear_work(&id, Millis(7)).await,
+        engine.delete(&id, Vec::new()).await,
+    ];
+    for (number, refused) in refusals.into_iter().enumerate() {
+        let why = why(refused);
+        assert!(
+            matches!(why, DiskError::NoSpace { free: 0..=1000, .. }),
+            "{number}: {why}"
+        );
+    }
+    assert_eq!(disk.stages.load(Ordering::SeqCst), before, "writes begun");
+    assert_eq!(engine.read(&id, Seq::ZERO, ALL).await.unwrap().len(), 3);
+    assert!(engine.poisoned().now_or_never().is_none(), "nothing failed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn durable_appends_wait_for_a_sync_and_share_it() {
     let directory = tempfile::tempdir().unwrap();
     let disk = Arc::<FailingDisk>::default();
@@ -331,4 +381,26 @@ fn creation_that_was_killed_is_begun_anew() {
         .unwrap()
         .close();
     assert!(!directory.path().join("creating").exists());
+}
+
+/// A kill right behind the creation leaves `creating` beside the format.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn directory_whose_format_is_lost_is_not_made_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let id = thread("th_1");
+    let engine = open_plain(directory.path());
+    append(&engine, some(&id, 3, Durability::Durable))
+        .await
+        .unwrap();
+    engine.close();
+    fs::write(directory.path().join("creating"), []).unwrap();
+    open_plain(directory.path()).close();
+    let format = directory.path().join("format");
+    let text = fs::read(&format).unwrap();
+    fs::remove_file(&format).unwrap();
+    let refused = DiskEngine::open(directory.path(), &DiskOptions::default());
+    assert!(matches!(refused, Err(OpenError::NotOurs { .. })));
+    fs::write(&format, text).unwrap();
+    let engine = open_plain(directory.path());
+    assert_eq!(engine.read(&id, Seq::ZERO, ALL).await.unwrap().len(), 3);
 }
